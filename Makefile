@@ -1,0 +1,163 @@
+# peigh.  `make help` lists the targets.
+#
+# What is needed is installed by scripts/setup.sh (`make run` and `make test`
+# call it; plain `make` does not).  Everything can be overridden, for example
+#     make CC=mpicc.mpich BLAS_LIBS=-lmyblas SCALAPACK_LIBS=-lscalapack
+
+VERSION  := $(shell sed -n 's/^.define PEIGH_VERSION "\(.*\)"/\1/p' include/peigh.h)
+PREFIX   ?= /usr/local
+BUILD    ?= build
+ifeq ($(origin CC),default)
+CC       := mpicc
+endif
+PKG_CONFIG ?= pkg-config
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow
+NP       ?= 16
+
+# The first that pkg-config knows; Debian's names, then others'.
+first_known = $(firstword $(foreach p,$(1),$(if $(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null && echo yes),$(p))))
+BLAS_PC      := $(call first_known,openblas flexiblas blas-netlib)
+SCALAPACK_PC := $(call first_known,scalapack-openmpi scalapack)
+BLAS_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags $(BLAS_PC) 2>/dev/null)
+BLAS_LIBS      ?= $(shell $(PKG_CONFIG) --libs $(BLAS_PC) 2>/dev/null)
+SCALAPACK_LIBS ?= $(shell $(PKG_CONFIG) --libs-only-l --libs-only-L $(SCALAPACK_PC) 2>/dev/null)
+CHECK_CFLAGS   ?= $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
+CHECK_LIBS     ?= $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
+             -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(SANITIZE)
+# The vector code of the small Jacobi: fused multiply-adds where the processor
+# has them, square roots and selections without traps.  Nothing that reorders.
+VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
+
+# For the tests: a python3 that has NumPy and SciPy.
+PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
+
+# The library, and what the program adds to it.
+LIBRARY := solve schedule layout ring pair rotate definite input memory failure
+PROGRAM := main command report verify compare matrix stream output \
+           source source_file source_npy source_mtx lines \
+           source_gallery gallery_formula gallery_spectra
+library_objects := $(LIBRARY:%=$(BUILD)/%.o)
+program_objects := $(PROGRAM:%=$(BUILD)/%.o)
+# Tests reach into everything but main().
+test_objects := $(library_objects) $(filter-out %/main.o,$(program_objects))
+
+UNIT_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+MPI_TESTS  := $(patsubst tests/%.c,%,$(wildcard tests/mpi_*.c))
+tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%)
+
+.PHONY: all run test tests build-tests sanitize valgrind install clean help \
+        setup check-tools
+all: peigh libpeigh.a libpeigh.so
+
+help:
+	@echo "make run        install what is missing, build, solve a 500 x 500 matrix on $(NP) ranks"
+	@echo "make test       install what is missing, build, run the whole suite"
+	@echo "make            build peigh, libpeigh.a and libpeigh.so"
+	@echo "make install    into PREFIX=$(PREFIX) (DESTDIR is respected)"
+	@echo "make sanitize   the suite with the address and undefined-behaviour sanitizers"
+	@echo "make valgrind   the small cases under valgrind"
+	@echo "make clean      remove everything that was built"
+
+# --- building ---------------------------------------------------------------
+
+check-tools:
+	@scripts/setup.sh --check build
+
+$(BUILD)/%.o: src/%.c Makefile | check-tools
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/rotate.o: CFLAGS += $(VECTOR_CFLAGS)
+
+peigh: $(library_objects) $(program_objects)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+
+# Internal names are made local: only peigh_* remains.
+libpeigh.a: $(library_objects)
+	ld -r -o $(BUILD)/libpeigh.o $^
+	objcopy --localize-hidden $(BUILD)/libpeigh.o
+	rm -f $@
+	ar rcs $@ $(BUILD)/libpeigh.o
+
+libpeigh.so: $(library_objects)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libpeigh.so.0 -o $@ $^ $(BLAS_LIBS) -lm
+
+# --- the two commands -------------------------------------------------------
+
+setup:
+	@scripts/setup.sh build
+
+run: setup
+	@$(MAKE) --no-print-directory peigh
+	scripts/mpirun.sh -np $(NP) ./peigh
+
+test:
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory all build-tests
+	ctest --test-dir $(BUILD) --output-on-failure
+
+# --- tests ------------------------------------------------------------------
+
+build-tests: $(tests) $(BUILD)/example $(BUILD)/CTestTestfile.cmake
+tests: build-tests
+
+$(BUILD)/test_%: tests/test_%.c $(test_objects)
+	$(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+
+$(BUILD)/mpi_%: tests/mpi_%.c $(test_objects)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+
+# The example of the README, as it stands there.
+$(BUILD)/example.c: README.md
+	@mkdir -p $(@D)
+	sed -n '/^```c/,/^```$$/p' $< | sed '/^```/d' > $@
+
+$(BUILD)/example: $(BUILD)/example.c libpeigh.a
+	$(CC) -std=c11 $(WARNINGS) -Iinclude $(SANITIZE) $(LDFLAGS) -o $@ $< libpeigh.a $(BLAS_LIBS) -lm
+
+$(BUILD)/CTestTestfile.cmake: tests/CTestTestfile.cmake Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@ROOT@|$(CURDIR)|; s|@BUILD@|$(abspath $(BUILD))|; s|@PYTHON@|$(PYTHON)|' \
+	    $< > $@
+
+# Sanitizers start before the resolvers of target clones can run, so without.
+sanitize:
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory BUILD=build/sanitize NP=$(NP) \
+	    CFLAGS="-O1 -g -DPEIGH_NO_CLONES" \
+	    SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
+	    sanitize-suite
+
+.PHONY: sanitize-suite
+sanitize-suite: build-tests $(BUILD)/peigh
+	ASAN_OPTIONS=detect_leaks=0 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
+	    ctest --test-dir $(BUILD) --output-on-failure -LE 'hard|memory|install'
+
+$(BUILD)/peigh: $(library_objects) $(program_objects)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+
+valgrind:
+	@scripts/setup.sh valgrind
+	@$(MAKE) --no-print-directory all build-tests
+	scripts/valgrind.sh $(BUILD)
+
+# --- installing -------------------------------------------------------------
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include \
+	    $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 peigh $(DESTDIR)$(PREFIX)/bin
+	install -m 644 include/peigh.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 libpeigh.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 libpeigh.so $(DESTDIR)$(PREFIX)/lib/libpeigh.so.0
+	ln -sf libpeigh.so.0 $(DESTDIR)$(PREFIX)/lib/libpeigh.so
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@BLAS@|$(BLAS_PC)|' \
+	    scripts/peigh.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/peigh.pc
+
+clean:
+	rm -rf build peigh libpeigh.a libpeigh.so
+
+-include $(wildcard $(BUILD)/*.d)

@@ -1,0 +1,218 @@
+/* The command line.  One table row per option: its name, its place in the
+ * usage text and what it sets. */
+#include "command.h"
+
+#include "output.h"
+#include "source.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_code {
+    TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, CHECK, NO_CHECK, COMPARE,
+    NO_COMPARE, JSON, PLAN, HELP, VERSION,
+};
+
+static const struct option long_options[] = {
+    {"order", required_argument, NULL, 'n'},
+    {"seed", required_argument, NULL, SEED},
+    {"block", required_argument, NULL, 'w'},
+    {"tol", required_argument, NULL, TOL},
+    {"max-sweeps", required_argument, NULL, MAX_SWEEPS},
+    {"uplo", required_argument, NULL, UPLO},
+    {"symmetrize", no_argument, NULL, SYMMETRIZE},
+    {"values", required_argument, NULL, 'o'},
+    {"vectors", required_argument, NULL, 'v'},
+    {"check", no_argument, NULL, CHECK},
+    {"no-check", no_argument, NULL, NO_CHECK},
+    {"compare", required_argument, NULL, COMPARE},
+    {"no-compare", no_argument, NULL, NO_COMPARE},
+    {"json", required_argument, NULL, JSON},
+    {"plan", no_argument, NULL, PLAN},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static const char usage_text[] =
+"Usage: mpirun -np P peigh [options] [MATRIX]\n"
+"All eigenvalues and eigenvectors of a dense real symmetric matrix.\n"
+"\n"
+"MATRIX is FILE.npy (2-D, float64 or float32), FILE.mtx (Matrix Market) or\n"
+"gallery:NAME[,key=value...]; without it, gallery:gaussian is solved and\n"
+"compared with ScaLAPACK's pdsyev.\n"
+"\n"
+"  -n, --order N          order of a gallery matrix; of a file: must agree\n"
+"      --seed S           seed of a gallery matrix (default 1)\n"
+"  -w, --block W          columns per block, 1 to 256 (default: from N)\n"
+"      --tol T            largest cosine between eigenvectors that counts as\n"
+"                         orthogonal (default 1e-15)\n"
+"      --max-sweeps K     give up after K sweeps, 1 to 64 (default 30)\n"
+"      --uplo full|lower|upper\n"
+"                         full: read both triangles, refuse the matrix if they\n"
+"                         differ (default); lower, upper: never look at the\n"
+"                         other triangle\n"
+"      --symmetrize       solve (A + A^T)/2\n"
+"  -o, --values FILE      write the eigenvalues, ascending (.npy or .txt)\n"
+"  -v, --vectors FILE     write the eigenvectors as columns (.npy)\n"
+"      --check, --no-check\n"
+"                         residual and orthogonality of the result (default:\n"
+"                         check); a failed check ends with exit code 5\n"
+"      --compare pdsyev   solve again with ScaLAPACK, on its own copy\n"
+"      --no-compare       do not, even without MATRIX\n"
+"      --json FILE        write the report as JSON; - is standard output\n"
+"      --plan             print the memory a run would take and exit\n"
+"  -q, --quiet            print nothing but errors (and --json -)\n"
+"      --help, --version\n"
+"\n"
+"Exit codes: 0 done; 1 wrong usage; 2 input missing, malformed, not finite or\n"
+"not symmetric; 3 no convergence; 4 out of memory; 5 the result failed a\n"
+"check; 6 output could not be written; 7 MPI failed.\n"
+"\n"
+"Gallery (default order 500 unless said; n= and seed= go anywhere):\n";
+
+static void wrong(struct failure *f, const char *option, const char *value,
+                  const char *expected)
+{
+    fail(f, PEIGH_ERR_ARGUMENT, "%s %s: expected %s", option, value, expected);
+}
+
+static int64_t read_integer(const char *option, const char *value,
+                            int64_t least, int64_t most, struct failure *f)
+{
+    char *end, expected[80];
+    errno = 0;
+    long long x = strtoll(value, &end, 10);
+    if (errno || end == value || *end || x < least || x > most) {
+        snprintf(expected, sizeof expected, "an integer from %lld to %lld",
+                 (long long)least, (long long)most);
+        wrong(f, option, value, expected);
+    }
+    return x;
+}
+
+static double read_fraction(const char *option, const char *value,
+                            struct failure *f)
+{
+    char *end;
+    double x = strtod(value, &end);
+    if (end == value || *end || !(x > 0.0 && x < 1.0))
+        wrong(f, option, value, "a number between 0 and 1");
+    return x;
+}
+
+static peigh_uplo read_uplo(const char *value, struct failure *f)
+{
+    static const char *const name[] = {
+        [PEIGH_FULL] = "full", [PEIGH_LOWER] = "lower",
+        [PEIGH_UPPER] = "upper"};
+    for (int uplo = PEIGH_FULL; uplo <= PEIGH_UPPER; uplo++)
+        if (strcmp(value, name[uplo]) == 0)
+            return (peigh_uplo)uplo;
+    wrong(f, "--uplo", value, "full, lower or upper");
+    return PEIGH_FULL;
+}
+
+static const char *read_path(const char *option, const char *value,
+                             bool (*name_ok)(const char *),
+                             const char *expected, struct failure *f)
+{
+    if (!name_ok(value))
+        wrong(f, option, value, expected);
+    return value;
+}
+
+/* Set what one option says. */
+static void apply(struct command *c, int option, const char *value,
+                  struct failure *f)
+{
+    const int64_t order_max = (int64_t)1 << 29;
+    switch (option) {
+    case 'n': c->n = read_integer("--order", value, 0, order_max, f); break;
+    case SEED:
+        c->seed = (uint64_t)read_integer("--seed", value, 0, INT64_MAX, f);
+        break;
+    case 'w':
+        c->solver.block =
+            read_integer("--block", value, 1, PEIGH_BLOCK_MAX, f);
+        break;
+    case TOL: c->solver.tol = read_fraction("--tol", value, f); break;
+    case MAX_SWEEPS:
+        c->solver.max_sweeps = (int)read_integer("--max-sweeps", value, 1,
+                                                 PEIGH_SWEEPS_MAX, f);
+        break;
+    case UPLO: c->solver.uplo = read_uplo(value, f); break;
+    case SYMMETRIZE: c->solver.symmetrize = true; break;
+    case 'o':
+        c->values_path = read_path("--values", value, output_values_name_ok,
+                                   "a name that ends in .npy or .txt", f);
+        break;
+    case 'v':
+        c->vectors_path = read_path("--vectors", value, output_vectors_name_ok,
+                                    "a name that ends in .npy", f);
+        break;
+    case CHECK: c->check = true; break;
+    case NO_CHECK: c->check = false; break;
+    case COMPARE:
+        if (strcmp(value, "pdsyev") != 0)
+            wrong(f, "--compare", value, "pdsyev");
+        c->compare = true;
+        break;
+    case NO_COMPARE: c->compare = false; break;
+    case JSON: c->json_path = value; break;
+    case PLAN: c->plan = true; break;
+    case 'q': c->quiet = true; break;
+    case HELP: c->help = true; break;
+    case VERSION: c->version = true; break;
+    }
+}
+
+/* The option that getopt stumbled over: short, or a whole word. */
+static void refuse(int code, char **argv, struct failure *f)
+{
+    const char *reason = code == ':' ? "needs a value" : "is not an option, "
+                         "or has a value it does not take";
+    if (optopt > 0 && optopt < 256)
+        fail(f, PEIGH_ERR_ARGUMENT, "-%c %s (see --help)", optopt, reason);
+    else
+        fail(f, PEIGH_ERR_ARGUMENT, "%s %s (see --help)", argv[optind - 1],
+             reason);
+}
+
+peigh_status command_read(struct command *c, int argc, char **argv,
+                          struct failure *f)
+{
+    *c = (struct command){.n = -1, .seed = 1, .check = true,
+                          .solver = peigh_options_default()};
+    int option, compare = -1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":n:w:o:v:q", long_options,
+                                 NULL)) != -1) {
+        if (option == '?' || option == ':')
+            refuse(option, argv, f);
+        else
+            apply(c, option, optarg, f);
+        if (option == COMPARE || option == NO_COMPARE)
+            compare = option == COMPARE;
+    }
+    if (optind + 1 < argc)
+        fail(f, PEIGH_ERR_ARGUMENT, "%s: one MATRIX only, and %s is one",
+             argv[optind + 1], argv[optind]);
+    if (c->solver.symmetrize && c->solver.uplo != PEIGH_FULL)
+        fail(f, PEIGH_ERR_ARGUMENT,
+             "--symmetrize needs both triangles; leave --uplo out");
+    c->matrix = optind < argc ? argv[optind] : "gallery:gaussian";
+    if (compare < 0)
+        c->compare = optind == argc && !c->plan;
+    return f->status;
+}
+
+void command_print_help(void)
+{
+    printf("%s%s", usage_text, gallery_help());
+}

@@ -1,0 +1,28 @@
+/* The command line: what the user asked for. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include "failure.h"
+
+struct command {
+    const char *matrix;       /* file or gallery entry */
+    int64_t n;                /* -1: the matrix's own order */
+    uint64_t seed;            /* of the gallery's noise */
+    peigh_options solver;
+    const char *values_path;  /* NULL: not written */
+    const char *vectors_path;
+    const char *json_path;    /* "-": standard output */
+    bool check;
+    bool compare;             /* with pdsyev */
+    bool plan, quiet, help, version;
+};
+
+/* Read the command line; the same on every rank.  A wrong one is a failure
+ * with PEIGH_ERR_ARGUMENT that names the option. */
+peigh_status command_read(struct command *c, int argc, char **argv,
+                          struct failure *f);
+
+/* What --help prints. */
+void command_print_help(void);
+
+#endif

@@ -1,0 +1,354 @@
+/* The same matrix, solved by ScaLAPACK's pdsyev.
+ *
+ * pdsyev wants its matrix block-cyclic on a p x q grid of processes: with
+ * blocks of nb x nb, entry (i, j) lives on process
+ *
+ *     (floor(i / nb) mod p,  floor(j / nb) mod q)
+ *
+ * at the local index  floor(i / (nb p)) nb + i mod nb, the same for j.  The
+ * matrix passes by every rank in pieces (stream.h) and each keeps what is
+ * its.  Eigenvectors are computed too (jobz = 'V'): the work we do.
+ *
+ * pdsyev gets 2^e A with ||2^e A|| in [1, 2), where ||A|| is taken from our
+ * eigenvalues; its eigenvalues are scaled back. */
+#include "stream.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* BLACS and ScaLAPACK come without C headers. */
+void Cblacs_pinfo(int *rank, int *ranks);
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
+void Cblacs_gridinfo(int context, int *rows, int *columns, int *row,
+                     int *column);
+void Cblacs_gridexit(int context);
+int numroc_(const int *n, const int *nb, const int *coordinate,
+            const int *source, const int *processes);
+void descinit_(int *desc, const int *m, const int *n, const int *mb,
+               const int *nb, const int *row_source, const int *column_source,
+               const int *context, const int *lld, int *info);
+void pdsyev_(const char *jobz, const char *uplo, const int *n, double *a,
+             const int *ia, const int *ja, const int *desca, double *w,
+             double *z, const int *iz, const int *jz, const int *descz,
+             double *work, const int *lwork, int *info);
+
+enum {
+    BLOCK_MAX = 32,     /* pdsyev's usual blocking factor */
+    FLATTEST_GRID = 4,  /* a grid p x q has q <= 4 p; from 4 ranks on */
+    DESCRIPTOR = 9,
+    WORK_MARGIN = 1024, /* doubles, see workspace_needed */
+};
+
+struct grid {
+    int rows, columns; /* p, q */
+    int row, column;   /* this rank's place; -1: not in the grid */
+    int handle, context;
+};
+
+struct problem {
+    struct ring *ring;
+    const peigh_layout *layout;
+    const struct matrix *matrix;
+    struct grid grid;
+    int n, nb;
+    int local_rows, local_columns;
+    int exponent;
+    int desc[DESCRIPTOR];
+    double *a, *z, *work; /* local parts; NULL outside of the grid */
+    int lwork;
+    double *w;            /* n eigenvalues, on every rank */
+};
+
+/* p <= q, p q <= ranks, not too flat; the most processes, then the squarest
+ * grid.  A grid that leaves out a rank or two beats a 1 x P one. */
+static void choose_grid(int ranks, int *rows, int *columns)
+{
+    int best = 0;
+    for (int p = 1; p <= ranks / p; p++) {
+        int q = ranks / p;
+        if (ranks >= FLATTEST_GRID && q / FLATTEST_GRID >= p)
+            q = FLATTEST_GRID * p;
+        if (p * q >= best) {
+            best = p * q;
+            *rows = p;
+            *columns = q;
+        }
+    }
+}
+
+static int choose_block(int n, const struct grid *grid)
+{
+    int most = grid->rows > grid->columns ? grid->rows : grid->columns;
+    int nb = n / (4 * most);
+    return nb < 1 ? 1 : nb > BLOCK_MAX ? BLOCK_MAX : nb;
+}
+
+/* Rows of n, in blocks of nb, on process `coordinate` of `processes`. */
+static int local_size(int n, int nb, int coordinate, int processes)
+{
+    const int source = 0;
+    return numroc_(&n, &nb, &coordinate, &source, &processes);
+}
+
+/* Collective over the ring; ranks outside of the grid get row = -1. */
+static void grid_open(struct grid *grid, MPI_Comm comm)
+{
+    int rank, ranks;
+    Cblacs_pinfo(&rank, &ranks);
+    grid->handle = Csys2blacs_handle(comm);
+    grid->context = grid->handle;
+    Cblacs_gridinit(&grid->context, "Row", grid->rows, grid->columns);
+    grid->row = grid->column = -1;
+    if (grid->context >= 0)
+        Cblacs_gridinfo(grid->context, &grid->rows, &grid->columns,
+                        &grid->row, &grid->column);
+}
+
+static void grid_close(struct grid *grid)
+{
+    if (grid->context >= 0)
+        Cblacs_gridexit(grid->context);
+    Cfree_blacs_system_handle(grid->handle);
+}
+
+/* The workspace that pdsyev's documentation asks for with jobz = 'V':
+ *
+ *     5 n + n ldc + max(sizemqrleft, qrmem) + 1,    qrmem = 2 n - 2,
+ *     sizemqrleft = max(nb (nb - 1) / 2, (np + nq) nb) + nb nb,
+ *
+ * ldc: rows of a column block-cyclic array over all processes.  The tri-
+ * diagonal reduction's max(nb (np + 1), 3 nb) is counted as well, and the
+ * whole is at least this plus a margin whatever the query (lwork = -1) says:
+ * releases are known whose answer is too small for some shapes.  Sizes are
+ * those of process (0, 0), which are the largest. */
+static int64_t workspace_needed(const struct problem *x)
+{
+    const struct grid *grid = &x->grid;
+    int64_t n = x->n, nb = x->nb;
+    int longest = x->n > x->nb ? x->n : x->nb;
+    if (longest < 2)
+        longest = 2;
+    int64_t np = local_size(longest, x->nb, 0, grid->rows);
+    int64_t nq = local_size(longest, x->nb, 0, grid->columns);
+    int64_t ldc = local_size(x->n, x->nb, 0, grid->rows * grid->columns);
+    int64_t multiply = (np + nq > nb ? np + nq : nb) * nb + nb * nb;
+    int64_t reduce = nb * (np + 3);
+    return 5 * n + n * ldc + multiply + 2 * n + reduce + WORK_MARGIN;
+}
+
+/* pdsyev counts in 32 bits.  Every rank finds the same. */
+static peigh_status check_sizes(struct problem *x, struct failure *f)
+{
+    const struct grid *grid = &x->grid;
+    int64_t rows = local_size(x->n, x->nb, 0, grid->rows);
+    int64_t columns = local_size(x->n, x->nb, 0, grid->columns);
+    if (rows * columns > INT_MAX || workspace_needed(x) > INT_MAX)
+        return fail(f, PEIGH_ERR_ARGUMENT,
+                    "n = %d is too large for pdsyev on %d processes: it "
+                    "counts in 32 bits", x->n, grid->rows * grid->columns);
+    return PEIGH_OK;
+}
+
+static void call_pdsyev(struct problem *x, double *work, int lwork, int *info)
+{
+    const int one = 1;
+    pdsyev_("V", "L", &x->n, x->a, &one, &one, x->desc, x->w, x->z, &one,
+            &one, x->desc, work, &lwork, info);
+}
+
+/* Set desc and lwork.  Collective over the grid: pdsyev compares arguments
+ * even when it is only asked for its workspace. */
+static void plan_workspace(struct problem *x, struct failure *f)
+{
+    const int zero = 0;
+    int lld = x->local_rows > 0 ? x->local_rows : 1, info = 0;
+    double answer = 0;
+    descinit_(x->desc, &x->n, &x->n, &x->nb, &x->nb, &zero, &zero,
+              &x->grid.context, &lld, &info);
+    if (info == 0)
+        call_pdsyev(x, &answer, -1, &info);
+    double lwork = fmax(answer + WORK_MARGIN, (double)workspace_needed(x));
+    if (info != 0 || lwork > INT_MAX)
+        fail(f, PEIGH_ERR_RESULT, "pdsyev refuses n = %d, nb = %d on a "
+             "%d x %d grid: info %d, workspace %.0f", x->n, x->nb,
+             x->grid.rows, x->grid.columns, info, lwork);
+    else
+        x->lwork = (int)lwork;
+}
+
+static int64_t local_entries(const struct problem *x)
+{
+    return (int64_t)x->local_rows * x->local_columns;
+}
+
+static double *new_doubles(int64_t count)
+{
+    return calloc(count > 0 ? (size_t)count : 1, sizeof(double));
+}
+
+static peigh_status allocate(struct problem *x, struct failure *f)
+{
+    bool inside = x->grid.row >= 0;
+    x->w = new_doubles(x->n);
+    if (inside) {
+        x->local_rows = local_size(x->n, x->nb, x->grid.row, x->grid.rows);
+        x->local_columns = local_size(x->n, x->nb, x->grid.column,
+                                      x->grid.columns);
+        x->a = new_doubles(local_entries(x));
+        x->z = new_doubles(local_entries(x));
+    }
+    if (!x->w || (inside && (!x->a || !x->z)))
+        fail(f, PEIGH_ERR_MEMORY, "no memory for pdsyev's matrices: %lld bytes",
+             (long long)(2 * local_entries(x) + x->n) * 8);
+    if (ring_agree(x->ring, f))
+        return f->status;
+    if (inside) {
+        plan_workspace(x, f);
+        x->work = failed(f) ? NULL : new_doubles(x->lwork);
+        if (!x->work)
+            fail(f, PEIGH_ERR_MEMORY,
+                 "no memory for pdsyev's workspace: %lld bytes",
+                 (long long)x->lwork * 8);
+    }
+    return ring_agree(x->ring, f);
+}
+
+/* Copy what is this process's out of a piece.  Returns whether all of it is
+ * finite: pdsyev might not return from a matrix with NaN in it. */
+static bool keep_own(struct problem *x, const struct stream *piece)
+{
+    const struct grid *grid = &x->grid;
+    int64_t nb = x->nb, p = grid->rows, q = grid->columns;
+    int64_t rows = piece->i1 - piece->i0;
+    bool finite = true;
+    for (int64_t j = piece->j0; j < piece->j1; j++) {
+        if (j / nb % q != grid->column)
+            continue;
+        const double *from = piece->a + (j - piece->j0) * rows - piece->i0;
+        double *to = x->a + (j / (nb * q) * nb + j % nb) * x->local_rows;
+        for (int64_t i = piece->i0; i < piece->i1; i++) {
+            if (i / nb % p != grid->row)
+                continue;
+            to[i / (nb * p) * nb + i % nb] = from[i];
+            finite = finite && isfinite(from[i]);
+        }
+    }
+    return finite;
+}
+
+static peigh_status distribute(struct problem *x, struct failure *f)
+{
+    struct stream piece;
+    bool finite = true;
+    if (stream_open(&piece, x->ring, x->layout, x->matrix, x->exponent, NULL,
+                    f))
+        goto cleanup;
+    while (stream_next(&piece, f))
+        if (x->grid.row >= 0 && !keep_own(x, &piece))
+            finite = false;
+    if (!failed(f) && !finite)
+        fail(f, PEIGH_ERR_NOT_FINITE,
+             "pdsyev is not given %s: NaN or infinity in the matrix, or it "
+             "is larger than its eigenvalues", x->matrix->source->name);
+    ring_agree(x->ring, f);
+cleanup:
+    stream_close(&piece);
+    return f->status;
+}
+
+/* Run pdsyev; w, scaled back, goes to every rank. */
+static peigh_status solve(struct problem *x, double *seconds,
+                          struct failure *f)
+{
+    if (MPI_Barrier(x->ring->comm))
+        return fail(f, PEIGH_ERR_MPI, "MPI_Barrier failed before pdsyev");
+    if (x->grid.row >= 0) {
+        int info = 0;
+        double start = MPI_Wtime();
+        call_pdsyev(x, x->work, x->lwork, &info);
+        *seconds = MPI_Wtime() - start;
+        if (info != 0)
+            fail(f, PEIGH_ERR_RESULT, "pdsyev failed with info = %d", info);
+    }
+    if (ring_agree(x->ring, f)
+        || ring_max_double(x->ring, seconds, 1, f)
+        || ring_bcast(x->ring, x->w, x->n, 0, f))
+        return f->status;
+    for (int j = 0; j < x->n; j++)
+        x->w[j] = ldexp(x->w[j], -x->exponent);
+    return PEIGH_OK;
+}
+
+/* max_j |lambda_j - w_j|. */
+static peigh_status compare_values(struct problem *x, const double *values,
+                                   double *difference, struct failure *f)
+{
+    double largest = 0;
+    for (int64_t j = 0; j < x->layout->count; j++)
+        largest = max_or_nan(largest,
+                             fabs(values[j] - x->w[x->layout->first + j]));
+    if (max_over_ranks(x->ring, &largest, 1, f))
+        return f->status;
+    *difference = largest;
+    return PEIGH_OK;
+}
+
+/* 2^exponent ||A|| in [1, 2), if ||A|| is of any use. */
+static peigh_status find_exponent(struct problem *x, const double *values,
+                                  struct failure *f)
+{
+    double norm = largest_magnitude(values, x->layout->count);
+    if (max_over_ranks(x->ring, &norm, 1, f))
+        return f->status;
+    x->exponent = norm > 0 && isfinite(norm) ? -ilogb(norm) : 0;
+    return PEIGH_OK;
+}
+
+static peigh_status run(struct problem *x, const double *values,
+                        struct comparison *c, struct failure *f)
+{
+    double seconds = 0;
+    if (find_exponent(x, values, f)
+        || allocate(x, f)
+        || distribute(x, f)
+        || solve(x, &seconds, f)
+        || compare_values(x, values, &c->max_eigenvalue_difference, f))
+        return f->status;
+    c->seconds = seconds;
+    c->bytes = (2 * local_entries(x) + x->lwork) * (int64_t)sizeof(double);
+    return ring_max_int64(x->ring, &c->bytes, 1, f);
+}
+
+peigh_status compare_pdsyev(struct ring *ring, const peigh_layout *layout,
+                            const struct matrix *matrix, const double *values,
+                            struct comparison *c, struct failure *f)
+{
+    struct problem x = { .ring = ring, .layout = layout, .matrix = matrix };
+    choose_grid(ring->ranks, &x.grid.rows, &x.grid.columns);
+    *c = (struct comparison){ .rows = x.grid.rows,
+                              .columns = x.grid.columns };
+    if (layout->n == 0)
+        return PEIGH_OK;
+    c->seconds = c->max_eigenvalue_difference = NAN;
+
+    /* Above this, n alone overflows pdsyev's workspace. */
+    if (layout->n > INT_MAX / 16)
+        return fail(f, PEIGH_ERR_ARGUMENT, "n = %lld is too large for pdsyev",
+                    (long long)layout->n);
+    x.n = (int)layout->n;
+    x.nb = choose_block(x.n, &x.grid);
+    if (check_sizes(&x, f))
+        return f->status;
+
+    grid_open(&x.grid, ring->comm);
+    run(&x, values, c, f);
+    grid_close(&x.grid);
+    free(x.a);
+    free(x.z);
+    free(x.work);
+    free(x.w);
+    return f->status;
+}

@@ -1,0 +1,203 @@
+/* What the caller gave.
+ *
+ * Entry (i,j) and its mirror image (j,i) are in general on different ranks.
+ * The ranks meet in rounds, in round d rank r meets rank d - r (mod P), so
+ * that every two meet once and every rank meets itself; they exchange the
+ * tiles that mirror each other, a pair of tiles at a time, through the one
+ * message buffer. */
+#include "input.h"
+
+#include "layout.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { TILE = 128 }; /* two TILE x TILE tiles fit the message buffer */
+
+enum action { COMPARE, FROM_LOWER, FROM_UPPER, MEAN };
+
+/* The largest difference between mirror images seen so far. */
+struct worst {
+    double difference;
+    int64_t i, j; /* i > j; -1: none */
+    double below, above;
+};
+
+struct mirror {
+    struct ring *ring;
+    const peigh_layout *layout;
+    struct columns *columns;
+    enum action action;
+    struct worst worst;
+};
+
+
+/* Ranks are in the order of their columns and the lowest failing one speaks,
+ * so the entry that is named is the first of the whole matrix by columns. */
+static peigh_status check_finite(const struct columns *c, peigh_uplo uplo,
+                                 double *largest, struct failure *f)
+{
+    for (int64_t j = 0; j < c->count; j++) {
+        const double *x = column(c, j);
+        int64_t top = uplo == PEIGH_LOWER ? c->first + j : 0;
+        int64_t end = uplo == PEIGH_UPPER ? c->first + j + 1 : c->n;
+        for (int64_t i = top; i < end; i++) {
+            double size = fabs(x[i]);
+            if (!(size <= DBL_MAX))
+                return fail(f, PEIGH_ERR_NOT_FINITE,
+                            "not finite: A[%lld,%lld] is %g (counted from 0)",
+                            (long long)i, (long long)(c->first + j), x[i]);
+            *largest = size > *largest ? size : *largest;
+        }
+    }
+    return PEIGH_OK;
+}
+
+/* Rows i0 .. of columns j0 .. (numbers of the whole matrix) to a buffer. */
+static void copy_tile(const struct columns *c, int64_t i0, int64_t rows,
+                      int64_t j0, int64_t cols, double *tile)
+{
+    for (int64_t j = 0; j < cols; j++)
+        memcpy(tile + j * rows, column(c, j0 + j - c->first) + i0,
+               sizeof(double) * (size_t)rows);
+}
+
+static void compare(struct worst *worst, int64_t i, int64_t j, double below,
+                    double above)
+{
+    double difference = fabs(below - above);
+    if (difference > worst->difference)
+        *worst = (struct worst){difference, i, j, below, above};
+}
+
+/* Put the mirror image (cols x rows) of a tile to use. */
+static void use_mirror(struct mirror *m, int64_t i0, int64_t rows, int64_t j0,
+                       int64_t cols, const double *image)
+{
+    for (int64_t j = 0; j < cols; j++) {
+        double *x = column(m->columns, j0 + j - m->columns->first) + i0;
+        for (int64_t i = 0; i < rows; i++) {
+            double other = image[j + i * cols];
+            int64_t below = (i0 + i) - (j0 + j); /* > 0: below the diagonal */
+            switch (m->action) {
+            case COMPARE:
+                if (below > 0)
+                    compare(&m->worst, i0 + i, j0 + j, x[i], other);
+                break;
+            case FROM_LOWER: x[i] = below < 0 ? other : x[i]; break;
+            case FROM_UPPER: x[i] = below > 0 ? other : x[i]; break;
+            case MEAN: x[i] = 0.5 * x[i] + 0.5 * other; break;
+            }
+        }
+    }
+}
+
+/* A tile of columns j0 .. and rows i0 .. of this rank's own columns, and the
+ * tile that mirrors it: both are here. */
+static void mirror_here(struct mirror *m, int64_t i0, int64_t rows, int64_t j0,
+                        int64_t cols)
+{
+    double *tile = m->ring->bounce, *image = tile + TILE * TILE;
+    copy_tile(m->columns, i0, rows, j0, cols, tile);
+    copy_tile(m->columns, j0, cols, i0, rows, image);
+    use_mirror(m, i0, rows, j0, cols, image);
+    if (i0 != j0)
+        use_mirror(m, j0, cols, i0, rows, tile);
+}
+
+static peigh_status mirror_there(struct mirror *m, int partner, int64_t i0,
+                                 int64_t rows, int64_t j0, int64_t cols,
+                                 struct failure *f)
+{
+    double *tile = m->ring->bounce, *image = tile + TILE * TILE;
+    copy_tile(m->columns, i0, rows, j0, cols, tile);
+    if (ring_swap(m->ring, partner, tile, rows * cols, image, rows * cols, f))
+        return f->status;
+    use_mirror(m, i0, rows, j0, cols, image);
+    return PEIGH_OK;
+}
+
+static int64_t tile_size(int64_t start, int64_t end)
+{
+    return end - start < TILE ? end - start : TILE;
+}
+
+/* All pairs of tiles of this rank and a partner.  Both walk them in the same
+ * order: the tiles of the lower rank's columns in the outer loop. */
+static peigh_status mirror_with(struct mirror *m, int partner,
+                                struct failure *f)
+{
+    peigh_options same = {.block = m->layout->block};
+    peigh_layout mine = *m->layout, theirs;
+    peigh_layout_for(mine.n, partner, mine.ranks, &same, &theirs);
+    bool lower = mine.rank < partner;
+    const peigh_layout *a = lower ? &mine : &theirs;
+    const peigh_layout *b = lower ? &theirs : &mine;
+    int64_t a_end = a->first + a->count, b_end = b->first + b->count;
+    for (int64_t s = a->first; s < a_end; s += TILE)
+        for (int64_t t = b->first; t < b_end; t += TILE) {
+            int64_t in_s = tile_size(s, a_end), in_t = tile_size(t, b_end);
+            if (partner == mine.rank && t <= s)
+                mirror_here(m, s, in_s, t, in_t);
+            else if (partner != mine.rank &&
+                     (lower ? mirror_there(m, partner, t, in_t, s, in_s, f)
+                            : mirror_there(m, partner, s, in_s, t, in_t, f)))
+                return f->status;
+        }
+    return PEIGH_OK;
+}
+
+static peigh_status mirror_all(struct mirror *m, enum action action,
+                               struct failure *f)
+{
+    int rank = m->ring->rank, ranks = m->ring->ranks;
+    m->action = action;
+    for (int round = 0; round < ranks; round++)
+        if (mirror_with(m, (round - rank + ranks) % ranks, f))
+            return f->status;
+    return PEIGH_OK;
+}
+
+/* Refuse the matrix if its triangles differ by more than rounding. */
+static peigh_status check_symmetric(struct mirror *m, double largest,
+                                    double *asymmetry, struct failure *f)
+{
+    int64_t n = m->columns->n;
+    *asymmetry = m->worst.difference;
+    if (ring_max_double(m->ring, asymmetry, 1, f))
+        return f->status;
+    if (*asymmetry <= (double)n * DBL_EPSILON * largest)
+        return PEIGH_OK;
+    if (m->worst.difference == *asymmetry)
+        fail(f, PEIGH_ERR_NOT_SYMMETRIC,
+             "not symmetric: A[%lld,%lld] is %.17g but A[%lld,%lld] is %.17g, "
+             "the largest difference (entries counted from 0); read one "
+             "triangle only, or symmetrize",
+             (long long)m->worst.i, (long long)m->worst.j, m->worst.below,
+             (long long)m->worst.j, (long long)m->worst.i, m->worst.above);
+    return ring_agree(m->ring, f);
+}
+
+peigh_status input_prepare(struct ring *ring, const peigh_layout *layout,
+                           struct columns *columns,
+                           const peigh_options *options,
+                           struct input_report *report, struct failure *f)
+{
+    struct mirror m = {.ring = ring, .layout = layout, .columns = columns,
+                       .worst = {0.0, -1, -1, 0.0, 0.0}};
+    *report = (struct input_report){0};
+    check_finite(columns, options->uplo, &report->largest, f);
+    if (ring_agree(ring, f) || ring_max_double(ring, &report->largest, 1, f))
+        return f->status;
+    if (options->uplo == PEIGH_LOWER)
+        return mirror_all(&m, FROM_LOWER, f);
+    if (options->uplo == PEIGH_UPPER)
+        return mirror_all(&m, FROM_UPPER, f);
+    if (options->symmetrize)
+        return mirror_all(&m, MEAN, f);
+    if (mirror_all(&m, COMPARE, f) ||
+        check_symmetric(&m, report->largest, &report->asymmetry, f))
+        return f->status;
+    return report->asymmetry > 0.0 ? mirror_all(&m, FROM_LOWER, f) : PEIGH_OK;
+}

@@ -1,0 +1,277 @@
+/* mpirun -np P ./peigh [options] [MATRIX]
+ *
+ * The stages of a run, nothing numerical: read the command line, open the
+ * matrix, plan the memory, fill the columns, solve, write, check, compare,
+ * report.  After each stage all ranks agree on how it went; rank 0 prints. */
+#include "command.h"
+#include "output.h"
+#include "report.h"
+#include "ring.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Exit codes, as --help lists them. */
+enum {
+    EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NO_CONVERGENCE = 3, EXIT_MEMORY = 4,
+    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7,
+};
+
+/* What belongs to a run besides its report. */
+struct program {
+    struct command command;
+    struct ring ring;
+    struct source source;
+    peigh_layout layout;
+    double *columns, *values;
+    struct run run;
+    bool writing; /* an I/O failure is one of output, not of input */
+    double start;
+};
+
+static int exit_code(const struct program *p, peigh_status status)
+{
+    switch (status) {
+    case PEIGH_OK: return EXIT_SUCCESS;
+    case PEIGH_ERR_ARGUMENT: return EXIT_USAGE;
+    case PEIGH_ERR_NOT_FINITE:
+    case PEIGH_ERR_NOT_SYMMETRIC: return EXIT_INPUT;
+    case PEIGH_ERR_NO_CONVERGENCE: return EXIT_NO_CONVERGENCE;
+    case PEIGH_ERR_MEMORY: return EXIT_MEMORY;
+    case PEIGH_ERR_RESULT: return EXIT_CHECK;
+    case PEIGH_ERR_IO: return p->writing ? EXIT_OUTPUT : EXIT_INPUT;
+    case PEIGH_ERR_MPI: break;
+    }
+    return EXIT_MPI;
+}
+
+static bool speaks(const struct program *p)
+{
+    return p->ring.rank == 0;
+}
+
+/* Is this text for people wanted on standard output? */
+static bool prints(const struct program *p)
+{
+    const char *json = p->command.json_path;
+    return speaks(p) && !p->command.quiet && !(json && !strcmp(json, "-"));
+}
+
+static int64_t environment_integer(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* A launcher that cannot talk to this MPI starts P programs that each believe
+ * to be alone. */
+static peigh_status check_launcher(const struct ring *ring, struct failure *f)
+{
+    int64_t by_mpirun = environment_integer("OMPI_COMM_WORLD_SIZE");
+    int64_t by_srun = environment_integer("SLURM_STEP_NUM_TASKS");
+    if (by_mpirun > ring->ranks)
+        return fail(f, PEIGH_ERR_MPI, "mpirun started %" PRId64 " ranks but "
+                    "MPI sees %d: is the mpirun of another MPI in the PATH?",
+                    by_mpirun, ring->ranks);
+    if (by_mpirun == 0 && ring->ranks == 1 && by_srun > 1)
+        return fail(f, PEIGH_ERR_MPI, "srun started %" PRId64 " tasks but MPI "
+                    "sees one rank each: use srun --mpi=pmix", by_srun);
+    return PEIGH_OK;
+}
+
+/* Before the columns are there: MPI's buffers and the BLAS's belong to the
+ * machine, not to the run. */
+static void note_baseline(struct program *p)
+{
+    p->run.baseline_rss_bytes = resident_peak();
+}
+
+static peigh_status open_matrix(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    source_open(&p->source, c->matrix, c->n, c->seed, f);
+    if (f->status == PEIGH_ERR_ARGUMENT)
+        f->status = PEIGH_ERR_IO; /* a wrong name is wrong input */
+    if (ring_agree(&p->ring, f))
+        return f->status;
+    p->run.matrix = p->source.name;
+    if (peigh_layout_for(p->source.n, p->ring.rank, p->ring.ranks, &c->solver,
+                         &p->layout))
+        return fail(f, PEIGH_ERR_ARGUMENT, "%s: order %" PRId64 " is too large",
+                    p->source.name, p->source.n);
+    return PEIGH_OK;
+}
+
+/* The numbers of the plan; nothing is allocated. */
+static void plan(struct program *p)
+{
+    struct run *r = &p->run;
+    const peigh_layout *l = &p->layout;
+    peigh_memory_for(l->n, l->ranks, &p->command.solver, &r->plan);
+    r->check_bytes = p->command.check
+                         ? verify_bytes(l, p->source.random_access) : 0;
+    r->solver.n = l->n;
+    r->solver.block = l->block;
+    r->solver.blocks = l->blocks;
+    r->solver.ranks = l->ranks;
+    int64_t pairs = l->blocks / 2;
+    r->solver.active_ranks = (int)(pairs < l->ranks ? pairs : l->ranks);
+}
+
+static peigh_status allocate(struct program *p, struct failure *f)
+{
+    p->columns = malloc(peigh_array_bytes(&p->layout));
+    p->values = malloc(peigh_values_bytes(&p->layout));
+    if (!p->columns || !p->values)
+        fail(f, PEIGH_ERR_MEMORY, "rank %d: no memory for %zu bytes of "
+             "columns; use more ranks", p->ring.rank,
+             peigh_array_bytes(&p->layout));
+    return ring_agree(&p->ring, f);
+}
+
+static peigh_status fill(struct program *p, struct failure *f)
+{
+    const peigh_layout *l = &p->layout;
+    double start = MPI_Wtime();
+    if (l->count > 0)
+        p->source.fill(&p->source, 0, l->n, l->first, l->first + l->count,
+                       p->columns, l->lda, f);
+    if (ring_agree(&p->ring, f))
+        return f->status;
+    p->run.seconds.read = MPI_Wtime() - start;
+    return ring_max_double(&p->ring, &p->run.seconds.read, 1, f);
+}
+
+static void show_sweep(void *context, const peigh_sweep *sweep)
+{
+    (void)context;
+    print_progress(sweep);
+}
+
+static peigh_status solve(struct program *p, struct failure *f)
+{
+    peigh_options options = p->command.solver;
+    if (prints(p) && isatty(STDOUT_FILENO))
+        options.progress = show_sweep;
+    peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
+                &p->run.solver);
+    if (p->run.solver.status)
+        fail(f, p->run.solver.status, "%s: %s", p->source.name,
+             p->run.solver.message);
+    int64_t peak[2] = {resident_peak(), p->run.baseline_rss_bytes};
+    if (ring_max_int64(&p->ring, peak, 2, f))
+        return f->status;
+    p->run.peak_rss_bytes = peak[0];
+    p->run.baseline_rss_bytes = peak[1];
+    return f->status;
+}
+
+static peigh_status write_results(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    double start = MPI_Wtime();
+    p->writing = true;
+    if (c->values_path)
+        write_values(&p->ring, &p->layout, p->values, c->values_path, f);
+    if (c->vectors_path && !failed(f))
+        write_vectors(&p->ring, &p->layout, p->columns, c->vectors_path, f);
+    p->writing = failed(f);
+    p->run.seconds.write = MPI_Wtime() - start;
+    return f->status;
+}
+
+static peigh_status check(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    const struct matrix matrix = {&p->source, c->solver.uplo,
+                                  c->solver.symmetrize};
+    struct run *r = &p->run;
+    if (c->check && verify_result(&p->ring, &p->layout, &matrix, p->columns,
+                                  p->values, &r->verification, f))
+        return f->status;
+    r->checked = c->check;
+    if (c->compare && compare_pdsyev(&p->ring, &p->layout, &matrix, p->values,
+                                     &r->comparison, f))
+        return f->status;
+    r->compared = c->compare;
+    return PEIGH_OK;
+}
+
+/* The report is written after failures of the solver, too: scripts want the
+ * status and how far it came. */
+static peigh_status report(struct program *p, struct failure *f)
+{
+    const char *path = p->command.json_path;
+    p->run.seconds.total = MPI_Wtime() - p->start;
+    if (prints(p) && p->run.planned_only)
+        print_plan(&p->run);
+    else if (prints(p) && !failed(f))
+        print_table(&p->run);
+    if (!path)
+        return f->status;
+    struct failure json = {.status = PEIGH_OK};
+    if (speaks(p))
+        write_json(&p->run, path, &json);
+    ring_agree(&p->ring, &json);
+    if (failed(&json) && !failed(f)) {
+        p->writing = true;
+        *f = json;
+    }
+    return f->status;
+}
+
+static void run(struct program *p, struct failure *f)
+{
+    if (open_matrix(p, f))
+        return;
+    plan(p);
+    if (p->command.plan) {
+        p->run.planned_only = true;
+        report(p, f);
+        return;
+    }
+    note_baseline(p);
+    if (!allocate(p, f) && !fill(p, f) && !solve(p, f) &&
+        !write_results(p, f) && !check(p, f))
+        judge(&p->run, f);
+    report(p, f);
+}
+
+/* --help and --version, and what is wrong before there is a run. */
+static bool greet(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    if (check_launcher(&p->ring, f) || failed(f))
+        return true;
+    if (c->help && speaks(p))
+        command_print_help();
+    if (c->version && speaks(p))
+        printf("peigh %s\n", PEIGH_VERSION);
+    return c->help || c->version;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    struct program p = {0};
+    struct failure f = {.status = PEIGH_OK};
+    p.start = MPI_Wtime();
+    if (ring_open(&p.ring, MPI_COMM_WORLD, &f) == PEIGH_OK) {
+        command_read(&p.command, argc, argv, &f);
+        ring_agree(&p.ring, &f);
+        if (!greet(&p, &f))
+            run(&p, &f);
+    }
+    if (failed(&f) && p.ring.rank == 0)
+        fprintf(stderr, "peigh: %s\n", f.message);
+    int code = exit_code(&p, f.status);
+    free(p.columns);
+    free(p.values);
+    source_close(&p.source);
+    ring_close(&p.ring);
+    MPI_Finalize();
+    return code;
+}

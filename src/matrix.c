@@ -1,0 +1,135 @@
+/* The symmetric matrix that a source and the options define.
+ *
+ *     PEIGH_FULL                a_ij as it stands
+ *     PEIGH_FULL, symmetrize    (a_ij + a_ji) / 2
+ *     PEIGH_LOWER               a_ij for i >= j, else a_ji
+ *     PEIGH_UPPER               a_ij for i <= j, else a_ji
+ *
+ * An entry of the mirrored kind is fetched by filling the transposed
+ * rectangle.  To bound the memory, a rectangle is worked on in square tiles
+ * with one tile's worth of mirror buffer.  Where a tile straddles the
+ * diagonal both tiles are filled and each entry is picked by its indices: the
+ * other triangle's numbers may pass through memory but are never used.
+ *
+ * A source without random access reads its whole file in every fill.  There
+ * the rectangle is a single tile: one fill, or two, and a mirror buffer as
+ * large as the rectangle. */
+#include "stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MIRROR_TILE = 128 }; /* 128 KiB of buffer: stays in the L2 cache */
+
+struct rectangle {
+    int64_t i0, i1, j0, j1; /* rows i0 .. i1 - 1, columns j0 .. j1 - 1 */
+};
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Is any entry of r read where it stands? */
+static bool needs_direct(const struct matrix *matrix, struct rectangle r)
+{
+    if (matrix->uplo == PEIGH_LOWER)
+        return r.i1 > r.j0;
+    if (matrix->uplo == PEIGH_UPPER)
+        return r.i0 < r.j1;
+    return true;
+}
+
+/* Is any entry of r read as its mirror image? */
+static bool needs_mirror(const struct matrix *matrix, struct rectangle r)
+{
+    if (matrix->uplo == PEIGH_LOWER)
+        return r.i0 < r.j1 - 1;
+    if (matrix->uplo == PEIGH_UPPER)
+        return r.i1 - 1 > r.j0;
+    return matrix->symmetrize;
+}
+
+/* (x + y)/2, exact for x == y; halved first only where the sum overflows,
+ * because halving first loses the last bit of a denormal number. */
+static double mean(double x, double y)
+{
+    double sum = x + y;
+    return isinf(sum) ? x / 2 + y / 2 : sum / 2;
+}
+
+/* Put the mirror images into a: mirror holds the transposed rectangle. */
+static void merge(const struct matrix *matrix, struct rectangle r,
+                  const double *mirror, double *a, int64_t lda)
+{
+    int64_t ld = r.j1 - r.j0;
+    for (int64_t j = r.j0; j < r.j1; j++) {
+        double *column = a + (j - r.j0) * lda - r.i0;
+        const double *row = mirror + (j - r.j0) - r.i0 * ld;
+        if (matrix->uplo == PEIGH_FULL) {
+            for (int64_t i = r.i0; i < r.i1; i++)
+                column[i] = mean(column[i], row[i * ld]);
+            continue;
+        }
+        bool lower = matrix->uplo == PEIGH_LOWER;
+        int64_t from = lower ? r.i0 : (j + 1 > r.i0 ? j + 1 : r.i0);
+        int64_t to = lower ? min64(j, r.i1) : r.i1;
+        for (int64_t i = from; i < to; i++)
+            column[i] = row[i * ld];
+    }
+}
+
+static peigh_status fill_tile(const struct matrix *matrix, struct rectangle r,
+                              double *mirror, double *a, int64_t lda,
+                              struct failure *f)
+{
+    const struct source *source = matrix->source;
+    if (needs_direct(matrix, r)
+        && source->fill(source, r.i0, r.i1, r.j0, r.j1, a, lda, f))
+        return f->status;
+    if (!needs_mirror(matrix, r))
+        return PEIGH_OK;
+    if (source->fill(source, r.j0, r.j1, r.i0, r.i1, mirror, r.j1 - r.j0, f))
+        return f->status;
+    merge(matrix, r, mirror, a, lda);
+    return PEIGH_OK;
+}
+
+int64_t matrix_fill_bytes(bool random_access, int64_t rows, int64_t columns)
+{
+    int64_t entries = random_access ? (int64_t)MIRROR_TILE * MIRROR_TILE
+                                    : rows * columns;
+    return entries * (int64_t)sizeof(double);
+}
+
+peigh_status matrix_fill(const struct matrix *matrix, int64_t i0, int64_t i1,
+                         int64_t j0, int64_t j1, double *a, int64_t lda,
+                         struct failure *f)
+{
+    struct rectangle all = { i0, i1, j0, j1 };
+    if (i0 >= i1 || j0 >= j1)
+        return PEIGH_OK;
+    if (!needs_mirror(matrix, all))
+        return fill_tile(matrix, all, NULL, a, lda, f);
+
+    bool random_access = matrix->source->random_access;
+    int64_t bytes = matrix_fill_bytes(random_access, i1 - i0, j1 - j0);
+    double *mirror = malloc((size_t)bytes);
+    if (!mirror)
+        return fail(f, PEIGH_ERR_MEMORY,
+                    "no memory for %lld bytes to mirror a triangle of %s",
+                    (long long)bytes, matrix->source->name);
+
+    int64_t high = random_access ? MIRROR_TILE : i1 - i0;
+    int64_t wide = random_access ? MIRROR_TILE : j1 - j0;
+    peigh_status status = PEIGH_OK;
+    for (int64_t j = j0; j < j1 && !status; j += wide)
+        for (int64_t i = i0; i < i1 && !status; i += high) {
+            struct rectangle tile = { i, min64(i + high, i1),
+                                      j, min64(j + wide, j1) };
+            status = fill_tile(matrix, tile, mirror,
+                               a + (i - i0) + (j - j0) * lda, lda, f);
+        }
+    free(mirror);
+    return status;
+}

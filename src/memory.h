@@ -1,0 +1,34 @@
+/* The memory plan of a solve: sizes first, from one function, then exactly
+ * that allocation. */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include "failure.h"
+
+/* Everything peigh_solve allocates, in one piece; all sizes follow from the
+ * block width.  See memory.c for who uses what. */
+struct workspace {
+    void *memory;
+    int64_t bytes;
+    double *gram;     /* H and the rotations, rotate.c */
+    double *rotation; /* R as the update needs it, 2w x 2w */
+    double *tile;     /* TILE_STRIDE x 2w, pair.c */
+    double *chunk;    /* CHUNK_DOUBLES, for messages and set-up */
+    int64_t *order;   /* 2w: columns by norm, pair.c */
+};
+
+enum {
+    /* Rows of a tile of the update: 256 rows of two blocks of 16 columns are
+     * 64 KiB and stay in a second-level cache. */
+    TILE_ROWS = 256,
+    TILE_STRIDE = TILE_ROWS + 8, /* not a multiple of a large power of two */
+    /* Longest message, in doubles: 256 KiB. */
+    CHUNK_DOUBLES = 32768,
+};
+
+int64_t workspace_bytes(int64_t block);
+peigh_status workspace_open(struct workspace *w, int64_t block,
+                            struct failure *f);
+void workspace_close(struct workspace *w);
+
+#endif

@@ -1,0 +1,260 @@
+/* A meeting of two blocks of columns, the heart of the solver:
+ *
+ *     H = [X_low X_high]^T [X_low X_high]        Gram matrix, 2w x 2w
+ *     R = rotations that make H diagonal         rotate.c
+ *     [X_low X_high] <- [X_low X_high] R         columns sorted by norm
+ *
+ * One-sided Jacobi (M. R. Hestenes 1958) by blocks (V. Hari 2005 and earlier
+ * authors), columns in the order of their norms (P. P. M. de Rijk 1989).
+ *
+ * A block carries its own Gram matrix in the header rows of its columns,
+ * updated from R^T H R, so that a meeting computes only X_low^T X_high: 2 n
+ * w^2 flops instead of 4.  It is computed anew once a sweep.
+ *
+ * Two thresholds: a meeting with all cosines up to tol and the norms in order
+ * does nothing; but when it does something, every pair above the rounding
+ * level is rotated (rotate.c). */
+#include "pair.h"
+
+#include "rotate.h"
+
+#include <cblas.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Eight sums side by side, for vector code and for accuracy; a column's norm
+ * must not depend on where the column lies, or sorting would never end. */
+double column_square(int64_t n, const double *x)
+{
+    double sum[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++)
+            sum[k] += x[i + k] * x[i + k];
+    for (int k = 0; i < n; i++, k++)
+        sum[k] += x[i] * x[i];
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) +
+           ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* c = a^T b for two blocks, c with leading dimension ldc. */
+static void gram(const struct pair_setting *s, struct block a, struct block b,
+                 double *c, int64_t ldc)
+{
+    if (a.width == 0 || b.width == 0)
+        return;
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)a.width,
+                (int)b.width, (int)s->n, 1.0, a.x, (int)s->lda, b.x,
+                (int)s->lda, 0.0, c, (int)ldc);
+}
+
+/* Compute a block's own Gram matrix into its header. */
+static void gram_own(const struct pair_setting *s, struct block b)
+{
+    gram(s, b, b, b.x + s->n, s->lda);
+    for (int64_t j = 0; j < b.width; j++)
+        b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
+}
+
+/* Column k of H is column `of` of this block; -1: none (blocks differ by one
+ * column in width, and the halves of H are equal). */
+struct origin {
+    struct block block;
+    int64_t of;
+};
+
+static struct origin origin_of(struct block low, struct block high,
+                               int64_t half, int64_t k)
+{
+    struct block b = k < half ? low : high;
+    int64_t of = k < half ? k : k - half;
+    return (struct origin){b, of < b.width ? of : -1};
+}
+
+static void load_own(const struct pair_setting *s, struct rotor *rotor,
+                     struct block b, int64_t offset)
+{
+    for (int64_t j = 0; j < b.width; j++)
+        for (int64_t i = 0; i < b.width; i++)
+            *rotate_gram(rotor, offset + i, offset + j) =
+                b.x[s->n + (i < j ? i + j * s->lda : j + i * s->lda)];
+}
+
+/* Fill H: own parts from the headers, the cross part from the columns. */
+static void load_gram(const struct pair_setting *s, struct rotor *rotor,
+                      struct block low, struct block high)
+{
+    double *cross = s->w->tile;
+    int64_t half = rotor->half;
+    load_own(s, rotor, low, 0);
+    load_own(s, rotor, high, half);
+    gram(s, low, high, cross, half);
+    for (int64_t j = 0; j < high.width; j++)
+        for (int64_t i = 0; i < low.width; i++)
+            *rotate_gram(rotor, i, half + j) =
+                *rotate_gram(rotor, half + j, i) = cross[i + j * half];
+}
+
+/* The columns of H that exist, by ascending diagonal: order[0 .. count-1].
+ * Insertion sort, stable: equal norms stay as they are, and in late sweeps
+ * the columns are in order already.  Returns whether they were. */
+static bool sort_columns(const struct rotor *rotor, struct block low,
+                         struct block high, int64_t *order)
+{
+    bool sorted = true;
+    int64_t count = 0;
+    for (int64_t k = 0; k < 2 * rotor->half; k++) {
+        if (origin_of(low, high, rotor->half, k).of < 0)
+            continue;
+        double square = *rotate_gram(rotor, k, k);
+        int64_t at = count++;
+        for (; at > 0 && *rotate_gram(rotor, order[at - 1], order[at - 1]) >
+                             square; at--) {
+            order[at] = order[at - 1];
+            sorted = false;
+        }
+        order[at] = k;
+    }
+    return sorted;
+}
+
+/* Number of column k of H among the columns that exist. */
+static int64_t number_of(const struct rotor *rotor, struct block low,
+                         int64_t k)
+{
+    return k < rotor->half ? k : low.width + k - rotor->half;
+}
+
+/* R as the update multiplies by it: rows are the columns that exist, columns
+ * are in the sorted order. */
+static void load_rotation(const struct rotor *rotor, struct block low,
+                          struct block high, const int64_t *order, double *r)
+{
+    int64_t count = low.width + high.width;
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = 0; i < count; i++) {
+            int64_t k = i < low.width ? i : rotor->half + i - low.width;
+            r[i + j * count] = rotate_rotation(rotor, k, order[j]);
+        }
+}
+
+/* The blocks' own Gram matrices after the meeting: R^T H R, sorted. */
+static void store_own(const struct pair_setting *s, const struct rotor *rotor,
+                      struct block b, const int64_t *order)
+{
+    for (int64_t j = 0; j < b.width; j++)
+        for (int64_t i = 0; i < b.width; i++)
+            b.x[s->n + i + j * s->lda] =
+                *rotate_gram(rotor, order[i], order[j]);
+}
+
+/* Copy `rows` rows of a block's columns to or from a tile. */
+static void copy_in(const struct pair_setting *s, struct block b, int64_t row,
+                    int64_t rows, double *tile)
+{
+    for (int64_t j = 0; j < b.width; j++)
+        memcpy(tile + j * TILE_STRIDE, b.x + row + j * s->lda,
+               sizeof(double) * (size_t)rows);
+}
+
+static void load_tile(const struct pair_setting *s, struct block low,
+                      struct block high, int64_t row, int64_t rows)
+{
+    copy_in(s, low, row, rows, s->w->tile);
+    copy_in(s, high, row, rows, s->w->tile + low.width * TILE_STRIDE);
+}
+
+static int64_t tile_rows(const struct pair_setting *s, int64_t row)
+{
+    return s->n - row < TILE_ROWS ? s->n - row : TILE_ROWS;
+}
+
+/* Columns of b in rows row .. row+rows-1 = tile * r. */
+static void multiply_tile(const struct pair_setting *s, struct block b,
+                          int64_t count, const double *r, int64_t row,
+                          int64_t rows)
+{
+    if (b.width > 0)
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows,
+                    (int)b.width, (int)count, 1.0, s->w->tile, TILE_STRIDE, r,
+                    (int)count, 0.0, b.x + row, (int)s->lda);
+}
+
+/* [X_low X_high] <- [X_low X_high] R by row tiles that stay in cache. */
+static void update_rotated(const struct pair_setting *s, struct block low,
+                           struct block high)
+{
+    int64_t count = low.width + high.width;
+    const double *r = s->w->rotation;
+    for (int64_t row = 0; row < s->n; row += TILE_ROWS) {
+        int64_t rows = tile_rows(s, row);
+        load_tile(s, low, high, row, rows);
+        multiply_tile(s, low, count, r, row, rows);
+        multiply_tile(s, high, count, r + low.width * count, row, rows);
+    }
+}
+
+/* The same where R only reorders: columns are moved, to the bit. */
+static void update_reordered(const struct pair_setting *s,
+                             const struct rotor *rotor, struct block low,
+                             struct block high, const int64_t *order)
+{
+    int64_t count = low.width + high.width;
+    for (int64_t row = 0; row < s->n; row += TILE_ROWS) {
+        int64_t rows = tile_rows(s, row);
+        load_tile(s, low, high, row, rows);
+        for (int64_t j = 0; j < count; j++) {
+            double *x = j < low.width ? low.x + j * s->lda
+                                      : high.x + (j - low.width) * s->lda;
+            memcpy(x + row,
+                   s->w->tile + number_of(rotor, low, order[j]) * TILE_STRIDE,
+                   sizeof(double) * (size_t)rows);
+        }
+    }
+}
+
+void pair_meet(const struct pair_setting *setting, struct block low,
+               struct block high, bool first, struct pair_work *work)
+{
+    double start = now(), then;
+    int64_t half = low.width > high.width ? low.width : high.width;
+    int64_t *order = setting->w->order, rotations = 0;
+    struct rotor rotor;
+    if (half == 0)
+        return;
+    if (first) {
+        gram_own(setting, low);
+        gram_own(setting, high);
+    }
+    rotate_start(&rotor, setting->w->gram, half);
+    load_gram(setting, &rotor, low, high);
+    double cosine = rotate_cosine(&rotor, first);
+    work->off_norm = cosine > work->off_norm ? cosine : work->off_norm;
+    work->seconds.gram += (then = now()) - start;
+
+    if (!(cosine <= setting->tol))
+        rotations = rotate_pass(&rotor);
+    bool sorted = sort_columns(&rotor, low, high, order);
+    work->seconds.rotate += (start = now()) - then;
+    if (rotations == 0 && sorted)
+        return;
+
+    work->rotations += rotations;
+    work->changed++;
+    store_own(setting, &rotor, low, order);
+    store_own(setting, &rotor, high, order + low.width);
+    if (rotations > 0) {
+        load_rotation(&rotor, low, high, order, setting->w->rotation);
+        update_rotated(setting, low, high);
+    } else {
+        update_reordered(setting, &rotor, low, high, order);
+    }
+    work->seconds.update += now() - start;
+}

@@ -1,0 +1,44 @@
+/* A meeting of two blocks of columns: arithmetic on one process, no messages;
+ * see pair.c. */
+#ifndef PAIR_H
+#define PAIR_H
+
+#include "memory.h"
+
+/* What all meetings of a solve have in common. */
+struct pair_setting {
+    int64_t n;           /* rows of a column */
+    int64_t lda;         /* its stride; the header begins at row n */
+    double tol;          /* a pair of blocks with cosines up to tol is done */
+    struct workspace *w;
+};
+
+/* A block: `width` columns from x on.  Row n + i of column j holds entry
+ * (i, j) of the block's own Gram matrix X^T X. */
+struct block {
+    double *x;
+    int64_t width;
+};
+
+/* What meetings did, added up. */
+struct pair_work {
+    double off_norm;   /* largest cosine found, before rotating */
+    int64_t rotations;
+    int64_t changed;   /* meetings that rotated or reordered columns */
+    struct {
+        double gram, rotate, update;
+    } seconds;
+};
+
+/* Make the columns of both blocks orthogonal and sort them by norm, the
+ * smaller ones into `low`.
+ *
+ *   first  the first meeting of both blocks in this sweep: compute their own
+ *          Gram matrices anew, and look for cosines within the blocks too */
+void pair_meet(const struct pair_setting *setting, struct block low,
+               struct block high, bool first, struct pair_work *work);
+
+/* Squared norm of a column of n rows: the same bits wherever it lies. */
+double column_square(int64_t n, const double *x);
+
+#endif

@@ -1,0 +1,300 @@
+/* What a run prints: progress, the table at the end, JSON. */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* VmHWM where there is /proc: what getrusage reports begins with the size of
+ * the program that started this one. */
+int64_t resident_peak(void)
+{
+    char line[256];
+    long long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %lld", &kib);
+    if (file)
+        fclose(file);
+    if (kib >= 0)
+        return kib * 1024;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
+}
+
+/* --- verdict ----------------------------------------------------------- */
+
+/* Written so that NaN fails. */
+static void judge_measure(const char *name, double measure, double limit,
+                          struct failure *f)
+{
+    if (!(measure <= limit))
+        fail(f, PEIGH_ERR_RESULT, "check failed: %s is %.3g, more than %g",
+             name, measure, limit);
+}
+
+peigh_status judge(const struct run *run, struct failure *f)
+{
+    const struct verification *v = &run->verification;
+    const peigh_report *s = &run->solver;
+    if (run->checked) {
+        judge_measure("residual", v->residual, RESIDUAL_MAX, f);
+        judge_measure("orthogonality", v->orthogonality, ORTHOGONALITY_MAX, f);
+        if (!v->ascending)
+            fail(f, PEIGH_ERR_RESULT,
+                 "check failed: the eigenvalues are not ascending");
+        if (!isnan(v->known_error))
+            judge_measure("the error of the eigenvalues", v->known_error,
+                          EIGENVALUE_ERROR_MAX, f);
+    }
+    if (s->memory.owned_bytes != run->plan.owned_bytes ||
+        s->memory.workspace_bytes != run->plan.workspace_bytes)
+        fail(f, PEIGH_ERR_RESULT,
+             "check failed: %" PRId64 " bytes were planned, %" PRId64 " taken",
+             run->plan.owned_bytes + run->plan.workspace_bytes,
+             s->memory.owned_bytes + s->memory.workspace_bytes);
+    return f->status;
+}
+
+/* --- text -------------------------------------------------------------- */
+
+void print_progress(const peigh_sweep *s)
+{
+    if (s->sweep == 1)
+        printf("sweep  off-norm   rotations   seconds  left (estimate)\n");
+    printf("%5d  %8.2e  %10" PRId64 "  %8.3f  %8.3f\n", s->sweep, s->off_norm,
+           s->rotations, s->seconds, s->remaining);
+    fflush(stdout);
+}
+
+static void print_bytes(const char *name, int64_t bytes)
+{
+    printf("  %-24s %14" PRId64 " bytes  %9.2f MB\n", name, bytes,
+           1e-6 * (double)bytes);
+}
+
+static void print_seconds(const char *name, double seconds)
+{
+    printf("  %-24s %14.4f s\n", name, seconds);
+}
+
+static void print_header(const struct run *run)
+{
+    const peigh_report *s = &run->solver;
+    printf("peigh %s: %s\n", PEIGH_VERSION, run->matrix);
+    printf("  %-24s %14" PRId64 "\n", "order N", s->n);
+    printf("  %-24s %14d  (%d own columns)\n", "ranks", s->ranks,
+           s->active_ranks);
+    printf("  %-24s %14" PRId64 "  (%" PRId64 " blocks)\n", "block width",
+           s->block, s->blocks);
+}
+
+void print_plan(const struct run *run)
+{
+    print_header(run);
+    printf("memory on the largest rank\n");
+    print_bytes("owned columns", run->plan.owned_bytes);
+    print_bytes("workspace", run->plan.workspace_bytes);
+    print_bytes("checks, afterwards", run->check_bytes);
+}
+
+static void print_comparison(const struct run *run)
+{
+    const struct comparison *c = &run->comparison;
+    double solve = run->solver.seconds.solve;
+    printf("pdsyev on a %d x %d grid\n", c->rows, c->columns);
+    print_seconds("solve", c->seconds);
+    printf("  %-24s %14.2f\n", "its time / peigh's", c->seconds / solve);
+    print_bytes("its arrays", c->bytes);
+    printf("  %-24s %14.3e\n", "eigenvalues differ by",
+           c->max_eigenvalue_difference);
+}
+
+static void print_quality(const struct verification *v)
+{
+    printf("quality (limits)\n");
+    printf("  %-24s %14.4f  (%g)\n", "residual", v->residual, RESIDUAL_MAX);
+    printf("  %-24s %14.4f  (%g)\n", "orthogonality", v->orthogonality,
+           ORTHOGONALITY_MAX);
+    if (!isnan(v->known_error))
+        printf("  %-24s %14.4f  (%g)\n", "error of eigenvalues",
+               v->known_error, EIGENVALUE_ERROR_MAX);
+}
+
+void print_table(const struct run *run)
+{
+    const peigh_report *s = &run->solver;
+    print_header(run);
+    printf("  %-24s %14d  (largest cosine left %.1e)\n", "sweeps", s->sweeps,
+           s->sweeps ? s->off_norm[s->sweeps - 1] : 0.0);
+    printf("time, slowest rank\n");
+    print_seconds("read the matrix", run->seconds.read);
+    print_seconds("solve", s->seconds.solve);
+    print_seconds("  setup", s->seconds.setup);
+    print_seconds("  Gram matrices", s->seconds.gram);
+    print_seconds("  rotations", s->seconds.rotate);
+    print_seconds("  update", s->seconds.update);
+    print_seconds("  exchange", s->seconds.exchange);
+    printf("memory, largest rank\n");
+    print_bytes("owned columns", s->memory.owned_bytes);
+    print_bytes("workspace", s->memory.workspace_bytes);
+    print_bytes("peak resident", run->peak_rss_bytes);
+    if (run->checked)
+        print_quality(&run->verification);
+    if (run->compared)
+        print_comparison(run);
+}
+
+/* --- JSON -------------------------------------------------------------- */
+
+/* JSON has no NaN and no infinity. */
+static void json_number(FILE *file, double x)
+{
+    if (isfinite(x))
+        fprintf(file, "%.17g", x);
+    else
+        fprintf(file, "null");
+}
+
+static void json_member(FILE *file, const char *name, double x)
+{
+    fprintf(file, "\"%s\": ", name);
+    json_number(file, x);
+}
+
+static void json_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(file, "\\u%04x", *c);
+        else
+            fputc(*c, file);
+    }
+    fputc('"', file);
+}
+
+static void json_seconds(FILE *file, const struct run *run)
+{
+    const peigh_report *s = &run->solver;
+    const struct {
+        const char *name;
+        double seconds;
+    } phase[] = {
+        {"total", run->seconds.total},      {"read", run->seconds.read},
+        {"setup", s->seconds.setup},        {"solve", s->seconds.solve},
+        {"gram", s->seconds.gram},          {"rotate", s->seconds.rotate},
+        {"update", s->seconds.update},      {"exchange", s->seconds.exchange},
+        {"check", run->verification.seconds},
+        {"write", run->seconds.write}};
+    fprintf(file, "  \"seconds\": {");
+    for (size_t k = 0; k < sizeof phase / sizeof *phase; k++) {
+        fprintf(file, k ? ", " : "");
+        json_member(file, phase[k].name, phase[k].seconds);
+    }
+    fprintf(file, "},\n");
+}
+
+static void json_memory(FILE *file, const struct run *run)
+{
+    const peigh_memory *m =
+        run->planned_only ? &run->plan : &run->solver.memory;
+    fprintf(file, "  \"memory\": {\"owned_bytes\": %" PRId64
+            ", \"workspace_bytes\": %" PRId64 ", \"peak_rss_bytes\": %" PRId64
+            ", \"baseline_rss_bytes\": %" PRId64 ", \"check_bytes\": %" PRId64
+            "},\n", m->owned_bytes, m->workspace_bytes, run->peak_rss_bytes,
+            run->baseline_rss_bytes, run->check_bytes);
+}
+
+static void json_quality(FILE *file, const struct run *run)
+{
+    const struct verification *v = &run->verification;
+    const struct comparison *c = &run->comparison;
+    fprintf(file, "  ");
+    json_member(file, "residual", run->checked ? v->residual : NAN);
+    fprintf(file, ", ");
+    json_member(file, "orthogonality", run->checked ? v->orthogonality : NAN);
+    fprintf(file, ", ");
+    json_member(file, "known_error", run->checked ? v->known_error : NAN);
+    fprintf(file, ",\n  \"pdsyev\": ");
+    if (!run->compared) {
+        fprintf(file, "null\n");
+        return;
+    }
+    fprintf(file, "{");
+    json_member(file, "seconds", c->seconds);
+    fprintf(file, ", ");
+    json_member(file, "max_eigenvalue_difference",
+                c->max_eigenvalue_difference);
+    fprintf(file, ", \"bytes\": %" PRId64 ", \"grid\": [%d, %d]}\n", c->bytes,
+            c->rows, c->columns);
+}
+
+static void json_run(FILE *file, const struct run *run)
+{
+    const peigh_report *s = &run->solver;
+    fprintf(file, "{\n  \"peigh\": \"%s\", \"matrix\": ", PEIGH_VERSION);
+    json_string(file, run->matrix);
+    fprintf(file, ",\n  \"n\": %" PRId64 ", \"ranks\": %d, \"block\": %" PRId64
+            ", \"blocks\": %" PRId64 ", \"active_ranks\": %d,\n",
+            s->n, s->ranks, s->block, s->blocks, s->active_ranks);
+    fprintf(file, "  \"status\": ");
+    json_string(file, run->planned_only ? "planned"
+                                        : peigh_status_text(s->status));
+    fprintf(file, ", \"message\": ");
+    json_string(file, s->message);
+    fprintf(file, ",\n  \"sweeps\": %d, \"rotations\": %" PRId64
+            ", \"off_norms\": [", s->sweeps, s->rotations);
+    for (int k = 0; k < s->sweeps; k++) {
+        fprintf(file, k ? ", " : "");
+        json_number(file, s->off_norm[k]);
+    }
+    fprintf(file, "],\n  ");
+    json_member(file, "shift", s->shift);
+    fprintf(file, ", ");
+    json_member(file, "asymmetry", s->asymmetry);
+    fprintf(file, ",\n");
+    json_seconds(file, run);
+    json_memory(file, run);
+    fprintf(file, "  \"messages\": %" PRId64 ", \"bytes_sent\": %" PRId64
+            ",\n", s->messages, s->bytes_sent);
+    json_quality(file, run);
+    fprintf(file, "}\n");
+}
+
+static peigh_status json_failed(const char *path, struct failure *f)
+{
+    return fail(f, PEIGH_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+peigh_status write_json(const struct run *run, const char *path,
+                        struct failure *f)
+{
+    if (strcmp(path, "-") == 0) {
+        json_run(stdout, run);
+        return fflush(stdout) ? json_failed("standard output", f) : PEIGH_OK;
+    }
+    char part[4096];
+    int length = snprintf(part, sizeof part, "%s.part-%ld", path,
+                          (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof part)
+        return fail(f, PEIGH_ERR_IO, "%.200s...: the name is too long", path);
+    FILE *file = fopen(part, "w");
+    if (!file)
+        return json_failed(path, f);
+    json_run(file, run);
+    bool whole = !ferror(file) && fflush(file) == 0;
+    whole = fclose(file) == 0 && whole;
+    if (!whole || rename(part, path) != 0) {
+        json_failed(path, f);
+        unlink(part);
+    }
+    return f->status;
+}

@@ -1,0 +1,44 @@
+/* What a run prints: progress, the table at the end, JSON. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "verify.h"
+
+/* All that is known of a run, filled in as it goes on. */
+struct run {
+    const char *matrix;
+    peigh_report solver;
+    peigh_memory plan;
+    int64_t check_bytes;
+    bool planned_only;
+    bool checked, compared;
+    struct verification verification;
+    struct comparison comparison;
+    int64_t peak_rss_bytes;     /* largest over ranks, after the solve */
+    int64_t baseline_rss_bytes; /* before the columns were allocated */
+    struct {
+        double read, write, total;
+    } seconds;
+};
+
+/* Limits of test-matrices.md; a result beyond them is a failed check. */
+#define RESIDUAL_MAX 1.0
+#define ORTHOGONALITY_MAX 2.0
+#define EIGENVALUE_ERROR_MAX 1.0
+
+/* Did the result pass?  A failure says which measure did not. */
+peigh_status judge(const struct run *run, struct failure *f);
+
+void print_progress(const peigh_sweep *sweep);
+void print_plan(const struct run *run);
+void print_table(const struct run *run);
+
+/* Write the report as JSON, whole or not at all; path "-" is standard
+ * output. */
+peigh_status write_json(const struct run *run, const char *path,
+                        struct failure *f);
+
+/* Peak and present resident memory of this process, bytes; 0 if unknown. */
+int64_t resident_peak(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* The small symmetric Jacobi of a meeting: rotations that make the Gram
+ * matrix of two blocks (nearly) diagonal.  No BLAS, no MPI; see rotate.c. */
+#ifndef ROTATE_H
+#define ROTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A 2h x 2h Gram matrix H and the rotations R applied to it so far.  Columns
+ * 0 .. h-1 of H are the low block's, h .. 2h-1 the high block's.  In memory
+ * every row is two vectors of `lanes` doubles, lanes >= h, the rest zero. */
+struct rotor {
+    int64_t half;   /* h */
+    int64_t lanes;  /* h rounded up to whole vectors */
+    bool reversed;  /* the line of columns, after an odd number of passes */
+    double *h;      /* 2h rows of 2 lanes; off-diagonal entries only */
+    double *r;      /* 2h rows of 2 lanes: R = rotations, row by row */
+    double *d;      /* 2 lanes: the diagonal of H */
+    double *scratch;
+    int64_t *row;   /* 2h: which row of h belongs to x[i], to y[i] */
+};
+
+/* Doubles of memory for blocks of at most this many columns. */
+int64_t rotate_doubles(int64_t block);
+
+/* Lay a rotor out in memory (64-byte aligned), H = 0, R = I. */
+void rotate_start(struct rotor *rotor, double *memory, int64_t half);
+
+/* Entries of H and R by column number 0 .. 2h-1; of H, the off-diagonal ones
+ * (d has the diagonal). */
+double *rotate_gram(const struct rotor *rotor, int64_t i, int64_t j);
+double rotate_rotation(const struct rotor *rotor, int64_t i, int64_t j);
+
+/* Largest |h_ij| / sqrt(h_ii h_jj): over all pairs, or over pairs of one
+ * column from each block. */
+double rotate_cosine(const struct rotor *rotor, bool all_pairs);
+
+/* Rotate every pair once.  Pairs whose cosine is below rounding are passed
+ * over.  Returns the number of rotations. */
+int64_t rotate_pass(struct rotor *rotor);
+
+#endif

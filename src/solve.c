@@ -1,0 +1,568 @@
+/* The solver, as an outline:
+ *
+ *     1  check the input, complete it from a triangle          input.c
+ *     2  G = 2^-e A + sigma I, positive definite               definite.c
+ *     3  sweeps: blocks meet and move on, until all columns    pair.c,
+ *        of G are orthogonal and in the order of their norms   schedule.c
+ *     4  blocks back to their places
+ *     5  lambda_j = |g_j| - sigma,  z_j = g_j / |g_j|
+ *
+ * One-sided Jacobi on G = A + sigma I keeps no second array: G V has
+ * orthogonal columns exactly when V diagonalises G^T G, and then G V = V
+ * (Lambda + sigma). */
+#include "columns.h"
+#include "definite.h"
+#include "input.h"
+#include "layout.h"
+#include "pair.h"
+#include "ring.h"
+#include "schedule.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SWEEPS = 30 };
+
+/* Rounding leaves cosines of a few units of roundoff between columns that are
+ * as orthogonal as they get, slowly more with longer columns. */
+static const double tol_default = 1e-15, tol_order = 4096.0;
+
+/* Once cosines are below this, each sweep squares them.  If they stop falling
+ * there it is rounding that holds them up. */
+static const double cosine_of_quadratic = 1e-8;
+enum { STALLS_MAX = 3 };
+
+/* Everything a solve works with. */
+struct solver {
+    struct ring ring;
+    struct workspace w;
+    struct schedule schedule;
+    struct columns columns;
+    struct shift shift;
+    struct pair_work work; /* of the current sweep */
+    double tol;
+    int64_t step;          /* steps since the start, in all sweeps */
+    double exchange_seconds;
+    peigh_report *report;
+    const peigh_options *options;
+    const peigh_layout *layout;
+};
+
+peigh_options peigh_options_default(void)
+{
+    return (peigh_options){.max_sweeps = MAX_SWEEPS};
+}
+
+static double default_tol(int64_t n)
+{
+    return tol_default * fmax(1.0, sqrt((double)n / tol_order));
+}
+
+/* --- arguments --------------------------------------------------------- */
+
+static void check_options(const peigh_options *o, struct failure *f)
+{
+    if (!(o->tol >= 0.0 && o->tol < 1.0))
+        fail(f, PEIGH_ERR_ARGUMENT, "tol is %g, not between 0 and 1", o->tol);
+    if (o->max_sweeps < 1 || o->max_sweeps > PEIGH_SWEEPS_MAX)
+        fail(f, PEIGH_ERR_ARGUMENT, "max_sweeps is %d, not between 1 and %d",
+             o->max_sweeps, PEIGH_SWEEPS_MAX);
+    if (o->uplo != PEIGH_FULL && o->uplo != PEIGH_LOWER &&
+        o->uplo != PEIGH_UPPER)
+        fail(f, PEIGH_ERR_ARGUMENT, "uplo is %d, not a peigh_uplo",
+             (int)o->uplo);
+    if (o->symmetrize && o->uplo != PEIGH_FULL)
+        fail(f, PEIGH_ERR_ARGUMENT,
+             "symmetrize needs both triangles (uplo is not PEIGH_FULL)");
+}
+
+static void check_layout(const struct ring *ring, const peigh_layout *l,
+                         const peigh_options *o, struct failure *f)
+{
+    peigh_options same = {.block = l->block};
+    peigh_layout expected;
+    if (l->ranks != ring->ranks || l->rank != ring->rank)
+        fail(f, PEIGH_ERR_ARGUMENT, "the layout is for rank %d of %d, this is "
+             "rank %d of %d", l->rank, l->ranks, ring->rank, ring->ranks);
+    else if (l->block < 1 ||
+             peigh_layout_for(l->n, l->rank, l->ranks, &same, &expected) ||
+             l->first != expected.first || l->count != expected.count ||
+             l->capacity < expected.capacity || l->lda < expected.lda ||
+             l->blocks != expected.blocks)
+        fail(f, PEIGH_ERR_ARGUMENT,
+             "the layout is not one that peigh_layout_for made");
+    else if (o->block != 0 && o->block != l->block)
+        fail(f, PEIGH_ERR_ARGUMENT, "options.block is %lld but the layout is "
+             "for %lld", (long long)o->block, (long long)l->block);
+}
+
+/* All ranks must have been called with the same order and options. */
+static peigh_status check_same(struct ring *ring, const peigh_layout *l,
+                               const peigh_options *o, struct failure *f)
+{
+    enum { COUNT = 7 };
+    int64_t tol_bits;
+    memcpy(&tol_bits, &o->tol, sizeof tol_bits);
+    const char *name[COUNT] = {"n", "block", "lda", "tol", "max_sweeps",
+                               "uplo", "symmetrize"};
+    const int64_t mine[COUNT] = {l->n, l->block, l->lda, tol_bits,
+                                 o->max_sweeps, o->uplo, o->symmetrize};
+    int64_t bounds[2 * COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        bounds[k] = mine[k];
+        bounds[COUNT + k] = -mine[k];
+    }
+    if (ring_max_int64(ring, bounds, 2 * COUNT, f))
+        return f->status;
+    for (int k = 0; k < COUNT; k++)
+        if (bounds[k] != -bounds[COUNT + k])
+            fail(f, PEIGH_ERR_ARGUMENT,
+                 "%s is not the same on all ranks", name[k]);
+    return f->status;
+}
+
+static peigh_status check_arguments(struct solver *s, const double *a,
+                                    const double *values, struct failure *f)
+{
+    check_options(s->options, f);
+    check_layout(&s->ring, s->layout, s->options, f);
+    if (!failed(f) && s->layout->count > 0 && (!a || !values))
+        fail(f, PEIGH_ERR_ARGUMENT, "a or values is NULL");
+    if (ring_agree(&s->ring, f))
+        return f->status;
+    return check_same(&s->ring, s->layout, s->options, f);
+}
+
+/* --- blocks in memory -------------------------------------------------- */
+
+static double *cell(const struct solver *s, int64_t number)
+{
+    return s->columns.a +
+           number * s->schedule.blocks.widest * s->columns.lda;
+}
+
+static void move_columns(const struct columns *c, double *to,
+                         const double *from, int64_t width)
+{
+    if (to != from)
+        memmove(to, from, sizeof(double) * (size_t)(width * c->lda));
+}
+
+/* The caller's columns lie side by side; the solver's blocks in cells of
+ * equal size.  Spread them out before, from the last block on; and back. */
+static void spread_blocks(struct solver *s)
+{
+    const struct blocks *blocks = &s->schedule.blocks;
+    int64_t first_slot = 2 * s->schedule.share.first_pair;
+    for (int64_t i = schedule_seats(&s->schedule) - 1; i >= 0; i--) {
+        int64_t b = first_slot + i;
+        move_columns(&s->columns, cell(s, i),
+                     column(&s->columns,
+                            block_first(blocks, b) - s->columns.first),
+                     block_width(blocks, b));
+    }
+}
+
+static void gather_blocks(struct solver *s)
+{
+    const struct blocks *blocks = &s->schedule.blocks;
+    int64_t first_slot = 2 * s->schedule.share.first_pair;
+    for (int64_t i = 0; i < schedule_seats(&s->schedule); i++) {
+        int64_t b = first_slot + i;
+        move_columns(&s->columns,
+                     column(&s->columns,
+                            block_first(blocks, b) - s->columns.first),
+                     cell(s, i), block_width(blocks, b));
+    }
+}
+
+static void swap_cells(struct solver *s, int64_t i, int64_t j)
+{
+    double *x = cell(s, i), *y = cell(s, j);
+    int64_t size = s->schedule.blocks.widest * s->columns.lda;
+    for (int64_t k = 0; i != j && k < size; k++) {
+        double xk = x[k];
+        x[k] = y[k];
+        y[k] = xk;
+    }
+}
+
+/* Bring seat i into cell i, for all seats.  Cells 0 .. i-1 have been filled
+ * by swapping, so what was in cell j < i is now where seat j was. */
+static void order_cells(struct solver *s)
+{
+    for (int64_t i = 0; i < schedule_seats(&s->schedule); i++) {
+        int64_t j = schedule_seat(&s->schedule, s->step, i).cell;
+        while (j < i)
+            j = schedule_seat(&s->schedule, s->step, j).cell;
+        swap_cells(s, i, j);
+    }
+}
+
+/* After an odd number of sweeps the line of blocks is reversed: exchange the
+ * blocks of the slots i and M-1-i, each two ranks in the order of i. */
+static peigh_status mirror_blocks(struct solver *s, struct failure *f)
+{
+    const struct blocks *blocks = &s->schedule.blocks;
+    int64_t last = blocks->count - 1;
+    int64_t first_slot = 2 * s->schedule.share.first_pair;
+    int64_t lda = s->columns.lda;
+    for (int64_t i = 0; i < blocks->count / 2; i++) {
+        int left = slot_owner(blocks, i, s->ring.ranks);
+        int right = slot_owner(blocks, last - i, s->ring.ranks);
+        bool at_left = s->ring.rank == left, at_right = s->ring.rank == right;
+        int64_t small = lda * block_width(blocks, i);
+        int64_t large = lda * block_width(blocks, last - i);
+        if (at_left && at_right)
+            swap_cells(s, i - first_slot, last - i - first_slot);
+        else if (at_left)
+            ring_pass(&s->ring, cell(s, i - first_slot), large, right, small,
+                      right, f);
+        else if (at_right)
+            ring_pass(&s->ring, cell(s, last - i - first_slot), small, left,
+                      large, left, f);
+        if (failed(f))
+            return f->status;
+    }
+    return PEIGH_OK;
+}
+
+static peigh_status blocks_home(struct solver *s, struct failure *f)
+{
+    order_cells(s);
+    if (s->report->sweeps % 2 != 0 && mirror_blocks(s, f))
+        return f->status;
+    gather_blocks(s);
+    return PEIGH_OK;
+}
+
+/* --- sweeps ------------------------------------------------------------ */
+
+static struct block block_in(const struct solver *s, struct seat seat)
+{
+    return (struct block){cell(s, seat.cell),
+                          block_width(&s->schedule.blocks, seat.home)};
+}
+
+/* All meetings of this rank in the current step. */
+static void meet(struct solver *s)
+{
+    const struct pair_setting setting = {
+        s->columns.n, s->columns.lda, s->tol, &s->w};
+    bool first = s->step % s->schedule.blocks.count == 0;
+    for (int64_t k = 0; k < s->schedule.share.pairs; k++) {
+        struct meeting m;
+        if (schedule_meeting(&s->schedule, s->step, k, &m))
+            pair_meet(&setting, block_in(s, m.low), block_in(s, m.high),
+                      first, &s->work);
+    }
+}
+
+/* Hand one block on and take one in. */
+static peigh_status move_on(struct solver *s, struct failure *f)
+{
+    struct passage p;
+    if (!schedule_passage(&s->schedule, s->step, &p))
+        return PEIGH_OK;
+    const struct blocks *blocks = &s->schedule.blocks;
+    int64_t lda = s->columns.lda;
+    double start = MPI_Wtime();
+    ring_pass(&s->ring, cell(s, p.cell),
+              lda * block_width(blocks, p.home_out), p.to,
+              lda * block_width(blocks, p.home_in), p.from, f);
+    s->exchange_seconds += MPI_Wtime() - start;
+    return f->status;
+}
+
+/* Every two blocks meet once.  Leaves in s->work what all ranks did, and the
+ * time of the slowest. */
+static peigh_status sweep(struct solver *s, double *seconds,
+                          struct failure *f)
+{
+    double start = MPI_Wtime();
+    s->work.off_norm = 0.0;
+    s->work.rotations = s->work.changed = 0;
+    for (int64_t t = 0; t < s->schedule.blocks.count; t++, s->step++) {
+        meet(s);
+        if (move_on(s, f))
+            return f->status;
+    }
+    int64_t sums[2] = {s->work.rotations, s->work.changed};
+    double most[2] = {s->work.off_norm, MPI_Wtime() - start};
+    if (ring_max_double(&s->ring, most, 2, f) ||
+        ring_sum_int64(&s->ring, sums, 2, f))
+        return f->status;
+    s->work.off_norm = most[0];
+    *seconds = most[1];
+    s->work.rotations = sums[0];
+    s->work.changed = sums[1];
+    return PEIGH_OK;
+}
+
+/* Sweeps that are still to come, for the progress line: about eight in all;
+ * once the cosines are squared by each, count the squarings, and one sweep
+ * to see that nothing is left. */
+static double sweeps_left(int done, double off_norm, double tol, bool settled)
+{
+    const double usual = 8.0;
+    if (settled)
+        return 0.0;
+    if (off_norm <= 0.1)
+        return 1.0 + fmax(0.0, ceil(log2(log(tol) / log(off_norm))) - 1.0);
+    return fmax(3.0, usual - done);
+}
+
+static void tell_progress(const struct solver *s, double seconds, bool settled)
+{
+    const peigh_report *r = s->report;
+    double off_norm = r->off_norm[r->sweeps - 1];
+    peigh_sweep now = {
+        .sweep = r->sweeps, .off_norm = off_norm,
+        .rotations = s->work.rotations, .seconds = seconds,
+        .remaining = seconds *
+            sweeps_left(r->sweeps, off_norm, s->tol, settled)};
+    if (s->options->progress)
+        s->options->progress(s->options->progress_context, &now);
+}
+
+/* Cosines that were in quadratic convergence and have stopped falling: at the
+ * level of rounding that is all that can be had, and the tolerance gives way;
+ * above it something is wrong. */
+static peigh_status judge_stall(struct solver *s, int *stalls,
+                                struct failure *f)
+{
+    const peigh_report *r = s->report;
+    double rounding = (double)s->columns.n * DBL_EPSILON;
+    double off = r->off_norm[r->sweeps - 1];
+    double before = r->sweeps > 1 ? r->off_norm[r->sweeps - 2] : 1.0;
+    if (!(before <= cosine_of_quadratic && off > 0.5 * before))
+        return PEIGH_OK;
+    if (off <= rounding)
+        s->tol = fmax(s->tol, 2.0 * off);
+    else if (++*stalls == STALLS_MAX)
+        return fail(f, PEIGH_ERR_NO_CONVERGENCE,
+                    "no convergence: the largest cosine has stopped falling "
+                    "at %.3g (sweep %d), above rounding (%.3g)", off,
+                    r->sweeps, rounding);
+    return PEIGH_OK;
+}
+
+static peigh_status diagonalise(struct solver *s, struct failure *f)
+{
+    peigh_report *r = s->report;
+    for (int stalls = 0; r->sweeps < s->options->max_sweeps;) {
+        double seconds = 0.0;
+        if (sweep(s, &seconds, f))
+            return f->status;
+        r->off_norm[r->sweeps++] = s->work.off_norm;
+        r->rotations += s->work.rotations;
+        bool settled = s->work.changed == 0;
+        tell_progress(s, seconds, settled);
+        if (settled)
+            return PEIGH_OK;
+        if (judge_stall(s, &stalls, f))
+            return f->status;
+    }
+    return fail(f, PEIGH_ERR_NO_CONVERGENCE,
+                "no convergence in %d sweeps: the largest cosine is still "
+                "%.3g, the tolerance %.3g", r->sweeps,
+                r->off_norm[r->sweeps - 1], s->tol);
+}
+
+/* --- result ------------------------------------------------------------ */
+
+/* lambda_j = |g_j| - sigma and z_j = g_j / |g_j|. */
+static void eigenpairs(struct solver *s, double *values, struct failure *f)
+{
+    const struct columns *c = &s->columns;
+    for (int64_t j = 0; j < c->count; j++) {
+        double *x = column(c, j);
+        double norm = sqrt(column_square(c->n, x));
+        for (int64_t i = 0; i < c->n; i++)
+            x[i] /= norm;
+        values[j] = norm - s->shift.sigma;
+    }
+    for (int64_t j = 0; j < c->count; j++) {
+        double value = scalbn(values[j], s->shift.exponent);
+        if (!isfinite(value))
+            fail(f, PEIGH_ERR_NOT_FINITE, "eigenvalue %lld is %.17g * 2^%d, "
+                 "beyond the range of a double; scale the matrix down",
+                 (long long)(c->first + j), values[j], s->shift.exponent);
+    }
+}
+
+/* The sum of the eigenvalues must be the trace.  An eigenvalue of G that was
+ * negative after all (see definite.c) would have come out with the wrong
+ * sign, and the sum wrong by twice its size. */
+static peigh_status check_trace(struct solver *s, const double *values,
+                                struct failure *f)
+{
+    double sum = 0.0, n = (double)s->columns.n;
+    for (int64_t j = 0; j < s->columns.count; j++)
+        sum += values[j];
+    if (ring_sum_double(&s->ring, &sum, 1, f))
+        return f->status;
+    /* Each eigenvalue is good to n eps of the largest, at most about sigma
+     * and n; entries are below 1. */
+    double bound = n * n * DBL_EPSILON *
+                   (fabs(s->shift.sigma) + sqrt(n) + fabs(s->shift.trace));
+    if (!(fabs(sum - s->shift.trace) <= bound))
+        return fail(f, PEIGH_ERR_RESULT,
+                    "the eigenvalues add up to %.17g but the trace is %.17g "
+                    "(scaled by 2^%d): the result is wrong",
+                    sum, s->shift.trace, -s->shift.exponent);
+    return PEIGH_OK;
+}
+
+static peigh_status finish(struct solver *s, double *values,
+                           struct failure *f)
+{
+    eigenpairs(s, values, f);
+    if (ring_agree(&s->ring, f) || check_trace(s, values, f))
+        return f->status;
+    for (int64_t j = 0; j < s->columns.count; j++)
+        values[j] = scalbn(values[j], s->shift.exponent);
+    s->report->shift = scalbn(s->shift.sigma, s->shift.exponent);
+    return PEIGH_OK;
+}
+
+/* --- report ------------------------------------------------------------ */
+
+static void start_report(const struct solver *s)
+{
+    peigh_report *r = s->report;
+    *r = (peigh_report){.n = s->layout->n, .block = s->layout->block,
+                        .blocks = s->layout->blocks, .ranks = s->ring.ranks,
+                        .active_ranks = s->schedule.share.active};
+}
+
+/* Largest over ranks of what each has measured. */
+static void finish_report(struct solver *s, double start, struct failure *f)
+{
+    peigh_report *r = s->report;
+    r->seconds.solve = MPI_Wtime() - start;
+    r->seconds.gram = s->work.seconds.gram;
+    r->seconds.rotate = s->work.seconds.rotate;
+    r->seconds.update = s->work.seconds.update;
+    r->seconds.exchange = s->exchange_seconds;
+    if (f->status == PEIGH_ERR_MPI)
+        return; /* the others may not be there any more */
+    double *seconds = &r->seconds.setup;
+    ring_max_double(&s->ring, seconds, sizeof r->seconds / sizeof(double), f);
+    int64_t most[4] = {(int64_t)peigh_array_bytes(s->layout), s->w.bytes,
+                       r->messages, r->bytes_sent};
+    ring_max_int64(&s->ring, most, 4, f);
+    r->memory = (peigh_memory){most[0], most[1]};
+    r->messages = most[2];
+    r->bytes_sent = most[3];
+}
+
+/* --- the outline ------------------------------------------------------- */
+
+static peigh_status solve(struct solver *s, double *values,
+                          struct failure *f)
+{
+    struct input_report input;
+    double start = MPI_Wtime();
+    if (input_prepare(&s->ring, s->layout, &s->columns, s->options, &input,
+                      f) ||
+        definite_shift(&s->ring, &s->columns, s->layout->block, input.largest,
+                       &s->shift, f))
+        return f->status;
+    s->report->asymmetry = input.asymmetry;
+    s->report->seconds.setup = MPI_Wtime() - start;
+
+    spread_blocks(s);
+    peigh_status status = diagonalise(s, f);
+    s->report->messages = s->ring.messages;
+    s->report->bytes_sent = s->ring.bytes;
+    if (status || blocks_home(s, f))
+        return f->status;
+    return finish(s, values, f);
+}
+
+static peigh_status open_solver(struct solver *s, double *a, double *values,
+                                struct failure *f)
+{
+    const peigh_layout *l = s->layout;
+    if (check_arguments(s, a, values, f))
+        return f->status;
+    s->schedule = schedule_of(l->n, l->block, l->rank, l->ranks);
+    s->columns = (struct columns){a, l->n, l->first, l->count, l->lda};
+    s->tol = s->options->tol > 0.0 ? s->options->tol : default_tol(l->n);
+    start_report(s);
+    workspace_open(&s->w, l->block, f);
+    if (ring_agree(&s->ring, f))
+        return f->status;
+    s->ring.bounce = s->w.chunk;
+    s->ring.chunk = CHUNK_DOUBLES;
+    return PEIGH_OK;
+}
+
+peigh_status peigh_solve(const peigh_layout *layout, double *a,
+                         double *values, MPI_Comm comm,
+                         const peigh_options *options, peigh_report *report)
+{
+    const peigh_options defaults = peigh_options_default();
+    peigh_report unwanted;
+    struct failure f = {.status = PEIGH_OK};
+    struct solver s = {.layout = layout,
+                       .options = options ? options : &defaults,
+                       .report = report ? report : &unwanted};
+    double start = MPI_Wtime();
+    memset(s.report, 0, sizeof *s.report);
+    if (ring_open(&s.ring, comm, &f) || open_solver(&s, a, values, &f))
+        goto cleanup;
+    solve(&s, values, &f);
+    finish_report(&s, start, &f);
+cleanup:
+    workspace_close(&s.w);
+    ring_close(&s.ring);
+    s.report->status = f.status;
+    memcpy(s.report->message, f.message, sizeof f.message);
+    return f.status;
+}
+
+peigh_status peigh_gather_values(const peigh_layout *layout,
+                                 const double *values, double *all,
+                                 MPI_Comm comm)
+{
+    struct failure f = {.status = PEIGH_OK};
+    struct ring ring;
+    if (ring_open(&ring, comm, &f))
+        return f.status;
+    if (layout->ranks != ring.ranks || layout->rank != ring.rank)
+        fail(&f, PEIGH_ERR_ARGUMENT, "the layout is not for this rank");
+    if (ring_agree(&ring, &f))
+        goto cleanup;
+    for (int rank = 0; rank < ring.ranks && !failed(&f); rank++) {
+        peigh_options same = {.block = layout->block};
+        peigh_layout theirs;
+        peigh_layout_for(layout->n, rank, layout->ranks, &same, &theirs);
+        if (rank == ring.rank)
+            memcpy(all + theirs.first, values,
+                   sizeof(double) * (size_t)theirs.count);
+        ring_bcast(&ring, all + theirs.first, (int)theirs.count, rank, &f);
+    }
+cleanup:
+    ring_close(&ring);
+    return f.status;
+}
+
+const char *peigh_status_text(peigh_status status)
+{
+    static const char *const text[] = {
+        [PEIGH_OK] = "success",
+        [PEIGH_ERR_ARGUMENT] = "bad argument",
+        [PEIGH_ERR_NOT_FINITE] = "not finite",
+        [PEIGH_ERR_NOT_SYMMETRIC] = "not symmetric",
+        [PEIGH_ERR_MEMORY] = "out of memory",
+        [PEIGH_ERR_NO_CONVERGENCE] = "no convergence",
+        [PEIGH_ERR_RESULT] = "wrong result",
+        [PEIGH_ERR_IO] = "input or output",
+        [PEIGH_ERR_MPI] = "MPI",
+    };
+    const unsigned count = sizeof text / sizeof *text;
+    return (unsigned)status < count ? text[status] : "unknown status";
+}

@@ -1,0 +1,67 @@
+/* Which kind of source the user named.
+ *
+ *     gallery:NAME[,key=value...]    a formula, source_gallery.c
+ *     FILE.npy                       NumPy array, source_npy.c
+ *     FILE.mtx                       Matrix Market, source_mtx.c
+ *
+ * The suffix decides, in either case of letters. */
+#include "source.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char gallery_prefix[] = "gallery:";
+
+static const struct {
+    const char *suffix;
+    peigh_status (*open)(struct source *source, const char *path,
+                         struct failure *f);
+} formats[] = {
+    {".npy", source_open_npy},
+    {".mtx", source_open_mtx},
+};
+
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && strcasecmp(text + length - tail, suffix) == 0;
+}
+
+static peigh_status open_file(struct source *source, const char *path,
+                              struct failure *f)
+{
+    for (int format = 0; format < FORMATS; format++)
+        if (ends_with(path, formats[format].suffix))
+            return formats[format].open(source, path, f);
+    return fail(f, PEIGH_ERR_ARGUMENT,
+                "'%.200s' names no matrix: FILE.npy, FILE.mtx or "
+                "gallery:NAME[,key=value...] is accepted", path);
+}
+
+peigh_status source_open(struct source *source, const char *spec, int64_t n,
+                         uint64_t seed, struct failure *f)
+{
+    memset(source, 0, sizeof *source);
+    if (spec == NULL)
+        spec = "";
+    if (strncmp(spec, gallery_prefix, sizeof gallery_prefix - 1) == 0)
+        return source_open_gallery(source, spec, n, seed, f);
+    if (open_file(source, spec, f) != PEIGH_OK)
+        return f->status;
+    if (n >= 0 && source->n != n) {
+        fail(f, PEIGH_ERR_ARGUMENT,
+             "%s: the matrix has order %lld, not %lld as asked for",
+             source->name, (long long)source->n, (long long)n);
+        source_close(source);
+    }
+    return f->status;
+}
+
+void source_close(struct source *source)
+{
+    if (source->close)
+        source->close(source);
+    memset(source, 0, sizeof *source);
+}

@@ -1,0 +1,51 @@
+/* Where a matrix comes from.  A source can fill any rectangle of the matrix
+ * into memory that the caller owns, in bounded memory of its own; every rank
+ * opens the source for itself and asks for its own columns only. */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "failure.h"
+
+struct source {
+    int64_t n;           /* order of the matrix */
+    bool random_access;  /* a rectangle costs what it holds; false: each
+                          * fill reads the whole file (text formats) */
+    char name[PEIGH_MESSAGE_MAX]; /* for reports and messages */
+    void *state;         /* the source's own */
+
+    /* A[i,j] for i0 <= i < i1, j0 <= j < j1 into
+     * a[(i - i0) + (j - j0) * lda]; every entry of the rectangle is set.
+     * Values are passed on as they are, NaN included. */
+    peigh_status (*fill)(const struct source *source, int64_t i0, int64_t i1,
+                         int64_t j0, int64_t j1, double *a, int64_t lda,
+                         struct failure *f);
+
+    /* The eigenvalues where a closed form is known, ascending, into w[n];
+     * NULL where none is. */
+    void (*eigenvalues)(const struct source *source, double *w);
+
+    void (*close)(struct source *source); /* frees state; never NULL after
+                                           * a successful open */
+};
+
+/* Open what the user named: "gallery:NAME[,key=value...]", FILE.npy or
+ * FILE.mtx.  n and seed are for the gallery (n < 0: the entry's default
+ * order; a file's order must equal n when n >= 0).  On failure the source
+ * needs no close. */
+peigh_status source_open(struct source *source, const char *spec, int64_t n,
+                         uint64_t seed, struct failure *f);
+
+void source_close(struct source *source);
+
+/* The openers behind source_open, one per file. */
+peigh_status source_open_npy(struct source *source, const char *path,
+                             struct failure *f);
+peigh_status source_open_mtx(struct source *source, const char *path,
+                             struct failure *f);
+peigh_status source_open_gallery(struct source *source, const char *spec,
+                                 int64_t n, uint64_t seed, struct failure *f);
+
+/* One line per gallery entry, for --help and the error message. */
+const char *gallery_help(void);
+
+#endif

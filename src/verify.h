@@ -1,0 +1,58 @@
+/* What a run is checked against: residual and orthogonality of its result,
+ * and ScaLAPACK's pdsyev.  Collective; every rank gets the same numbers. */
+#ifndef VERIFY_H
+#define VERIFY_H
+
+#include "ring.h"
+#include "source.h"
+
+/* How to read the matrix from its source: the same rules as the solver's. */
+struct matrix {
+    const struct source *source;
+    peigh_uplo uplo;
+    bool symmetrize;
+};
+
+/* Rectangle of the symmetric matrix that the options define, in the manner of
+ * source->fill: with PEIGH_LOWER or PEIGH_UPPER an entry of the other
+ * triangle is read as its mirror image, with symmetrize as the mean of both.
+ * PEIGH_FULL without symmetrize reads entries as they are. */
+peigh_status matrix_fill(const struct matrix *matrix, int64_t i0, int64_t i1,
+                         int64_t j0, int64_t j1, double *a, int64_t lda,
+                         struct failure *f);
+
+struct verification {
+    double residual;       /* max_j ||A z_j - lambda_j z_j|| / (n eps ||A||) */
+    double orthogonality;  /* ||Z^T Z - I||_F / (n eps) */
+    double known_error;    /* max_j |lambda_j - exact_j| / (n eps ||A||);
+                            * NaN where no closed form is known */
+    bool ascending;        /* lambda_0 <= lambda_1 <= ... across all ranks */
+    int64_t bytes;         /* memory the check took on the largest rank */
+    double seconds;
+};
+
+/* z: this rank's eigenvectors (layout->count columns of stride layout->lda),
+ * values: its eigenvalues.  ||A|| is max |lambda|, or 1 if that is 0; a
+ * matrix other than zero with zero eigenvalues only fails. */
+peigh_status verify_result(struct ring *ring, const peigh_layout *layout,
+                           const struct matrix *matrix, const double *z,
+                           const double *values, struct verification *v,
+                           struct failure *f);
+
+/* Bytes per rank that verify_result will take, largest over ranks. */
+int64_t verify_bytes(const peigh_layout *layout, bool random_access);
+
+struct comparison {
+    double seconds;                   /* pdsyev itself, slowest rank */
+    double max_eigenvalue_difference; /* max_j |lambda_j - theirs_j| */
+    int64_t bytes;                    /* a, z and work on the largest rank */
+    int rows, columns;                /* process grid */
+};
+
+/* Solve the same matrix with pdsyev on its own 2-D block-cyclic copy over a
+ * grid as square as the number of ranks allows. */
+peigh_status compare_pdsyev(struct ring *ring, const peigh_layout *layout,
+                            const struct matrix *matrix, const double *values,
+                            struct comparison *c, struct failure *f);
+
+#endif

@@ -1,0 +1,31 @@
+# The suite, for ctest.  make copies this file into the build folder and fills
+# in @ROOT@, @BUILD@ and @PYTHON@; a new tests/test_*.c or tests/mpi_*.c needs
+# a line here.
+#
+# Labels: quick (one process), mpi (several ranks), hard (every difficult
+# matrix), memory (measures resident memory), cli (the program), install.
+
+macro(peigh_test name labels timeout)
+    add_test(${name} ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}"
+        TIMEOUT ${timeout} WORKING_DIRECTORY "@ROOT@")
+endmacro()
+
+# program on each of the given numbers of ranks
+macro(peigh_mpi_test program labels timeout)
+    foreach(ranks ${ARGN})
+        peigh_test(${program}_${ranks} "mpi;${labels}" ${timeout}
+            "@ROOT@/scripts/mpirun.sh" -np ${ranks} "@BUILD@/${program}")
+    endforeach()
+endmacro()
+
+foreach(program test_schedule test_rotate test_source)
+    peigh_test(${program} quick 60 "@BUILD@/${program}")
+endforeach()
+
+peigh_mpi_test(mpi_solve "solve" 60 1 2 3 16)
+peigh_mpi_test(mpi_sizes "sizes" 60 1 2 3 4 5 7 8 13 16)
+peigh_mpi_test(mpi_bits "bits" 60 16)
+peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
+peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
+peigh_mpi_test(mpi_hard "hard" 90 1 3 16)

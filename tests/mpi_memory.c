@@ -1,0 +1,144 @@
+/* The promise: memory beyond the owned columns is a constant, and is known
+ * before.  Accounted bytes and the peak resident size that the system
+ * reports; no pdsyev in this process.  Meant for 1 and for 16 ranks. */
+#include "mpi_case.h"
+#include "layout.h"
+#include "memory.h"
+#include "report.h"
+
+enum { BLOCK = 16 };
+
+static int64_t largest(int64_t x)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    return x;
+}
+
+/* Begin a new peak (proc(5): 5 resets the peak resident size). */
+static bool reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return false;
+    bool ok = fputs("5", file) >= 0;
+    return fclose(file) == 0 && ok;
+}
+
+/* Solve; the peak beyond the columns in *beyond if it is not NULL. */
+static peigh_memory solve(int64_t n, int64_t *beyond)
+{
+    struct problem p;
+    bool known = reset_peak();
+    int64_t before = resident_peak();
+    problem_open(&p, MPI_COMM_WORLD, "gallery:gaussian", n, BLOCK);
+    problem_solve(&p);
+    if (beyond)
+        *beyond = known ? largest(resident_peak() - before -
+                                  (int64_t)peigh_array_bytes(&p.layout))
+                        : -1;
+    expect_everywhere(p.status == PEIGH_OK, "n=%lld", (long long)n);
+    peigh_memory memory = p.report.memory;
+    problem_close(&p);
+    return memory;
+}
+
+START_TEST(workspace_is_the_same_for_all_orders)
+{
+    const int64_t n[] = {1, 31, 128, 256, 385, 512};
+    int64_t expected = workspace_bytes(BLOCK);
+    for (int k = 0; k < 6; k++)
+        expect_everywhere(solve(n[k], NULL).workspace_bytes == expected,
+                          "n=%lld", (long long)n[k]);
+    for (int64_t order = 128; order <= 4096; order *= 2) {
+        peigh_memory plan;
+        peigh_options options = peigh_options_default();
+        options.block = BLOCK;
+        expect_eq(peigh_memory_for(order, 1, &options, &plan), PEIGH_OK);
+        expect_eq(plan.workspace_bytes, expected);
+    }
+}
+END_TEST
+
+START_TEST(workspace_at_the_default_block_is_below_four_megabytes)
+{
+    for (int64_t n = 0; n <= 100000; n = 2 * n + 1) {
+        peigh_memory plan;
+        expect_eq(peigh_memory_for(n, 1, NULL, &plan), PEIGH_OK);
+        expect(plan.workspace_bytes <= 4000000);
+    }
+}
+END_TEST
+
+START_TEST(the_plan_is_what_a_run_takes)
+{
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    peigh_options options = peigh_options_default();
+    options.block = BLOCK;
+    for (int64_t n = 0; n <= 300; n += 37) {
+        peigh_memory plan, taken = solve(n, NULL);
+        expect_eq(peigh_memory_for(n, ranks, &options, &plan), PEIGH_OK);
+        expect_eq(taken.owned_bytes, plan.owned_bytes);
+        expect_eq(taken.workspace_bytes, plan.workspace_bytes);
+    }
+}
+END_TEST
+
+/* Four times the ranks and twice the order: the columns of a rank hold as
+ * many entries as before, and all of its memory is no more than before.  What
+ * shrinks a little are the headers and paddings of fewer, longer columns. */
+START_TEST(weak_scaling_takes_the_same_memory)
+{
+    const struct { int64_t n; int ranks; } step[] = {
+        {256, 1}, {512, 4}, {1024, 16}, {2048, 64}};
+    peigh_options options = peigh_options_default();
+    options.block = BLOCK;
+    int64_t all_before = INT64_MAX;
+    for (int k = 0; k < 4; k++) {
+        peigh_memory m;
+        peigh_layout l;
+        expect_eq(peigh_memory_for(step[k].n, step[k].ranks, &options, &m), 0);
+        expect_eq(peigh_layout_for(step[k].n, 0, step[k].ranks, &options, &l),
+                  0);
+        int64_t extra_rows = l.lda - l.n;
+        expect(extra_rows <= header_rows(BLOCK) + 15);
+        expect_eq(m.owned_bytes - 8 * l.capacity * extra_rows,
+                  8 * 256 * 256);
+        expect_eq(m.workspace_bytes, workspace_bytes(BLOCK));
+        expect(m.owned_bytes + m.workspace_bytes <= all_before);
+        all_before = m.owned_bytes + m.workspace_bytes;
+    }
+}
+END_TEST
+
+/* Resident memory beyond the columns, after MPI, BLAS and all code paths have
+ * been used once, at 16 times the columns. */
+START_TEST(peak_resident_memory_beyond_the_columns_does_not_grow)
+{
+    const int64_t slack = 1 << 20; /* page tables' and malloc's rounding */
+    int64_t small, large;
+    solve(512, NULL);
+    solve(256, &small);
+    solve(1024, &large);
+    if (small < 0)
+        return; /* the system does not tell */
+    expect_everywhere(large <= small + slack,
+                      "beyond the columns: %lld bytes at 256, %lld at 1024",
+                      (long long)small, (long long)large);
+    expect_everywhere(large <= workspace_bytes(BLOCK) + slack,
+                      "beyond the columns: %lld, workspace %lld",
+                      (long long)large, (long long)workspace_bytes(BLOCK));
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    TCase *t = tcase_create("memory");
+    tcase_add_test(t, workspace_is_the_same_for_all_orders);
+    tcase_add_test(t, workspace_at_the_default_block_is_below_four_megabytes);
+    tcase_add_test(t, the_plan_is_what_a_run_takes);
+    tcase_add_test(t, weak_scaling_takes_the_same_memory);
+    tcase_add_test(t,
+                   peak_resident_memory_beyond_the_columns_does_not_grow);
+    return run_suite(&argc, &argv, t);
+}
