@@ -44,6 +44,13 @@ program_objects := $(PROGRAM:%=$(BUILD)/%.o)
 # Tests reach into everything but main().
 test_objects := $(library_objects) $(filter-out %/main.o,$(program_objects))
 
+# `make V=1` shows the commands, otherwise their targets.
+ifeq ($(V),)
+say = @echo "  $(1) $@" &&
+else
+say =
+endif
+
 UNIT_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 MPI_TESTS  := $(patsubst tests/%.c,%,$(wildcard tests/mpi_*.c))
 tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%)
@@ -68,22 +75,21 @@ check-tools:
 
 $(BUILD)/%.o: src/%.c Makefile | check-tools
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/rotate.o: CFLAGS += $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
 libpeigh.a: $(library_objects)
-	ld -r -o $(BUILD)/libpeigh.o $^
-	objcopy --localize-hidden $(BUILD)/libpeigh.o
-	rm -f $@
-	ar rcs $@ $(BUILD)/libpeigh.o
+	$(call say,AR) ld -r -o $(BUILD)/libpeigh.o $^ && \
+	    objcopy --localize-hidden $(BUILD)/libpeigh.o && rm -f $@ && \
+	    ar rcs $@ $(BUILD)/libpeigh.o
 
 libpeigh.so: $(library_objects)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libpeigh.so.0 -o $@ $^ $(BLAS_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libpeigh.so.0 -o $@ $^ $(BLAS_LIBS) -lm
 
 # --- the two commands -------------------------------------------------------
 
@@ -104,11 +110,10 @@ test:
 build-tests: $(tests) $(BUILD)/example $(BUILD)/CTestTestfile.cmake
 tests: build-tests
 
-$(BUILD)/test_%: tests/test_%.c $(test_objects)
-	$(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
-
-$(BUILD)/mpi_%: tests/mpi_%.c $(test_objects)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+$(tests): $(BUILD)/%: tests/%.c $(test_objects)
+	$(call say,LD) $(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP \
+	    $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) \
+	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
 
 # The example of the README, as it stands there.
 $(BUILD)/example.c: README.md
@@ -116,7 +121,7 @@ $(BUILD)/example.c: README.md
 	sed -n '/^```c/,/^```$$/p' $< | sed '/^```/d' > $@
 
 $(BUILD)/example: $(BUILD)/example.c libpeigh.a
-	$(CC) -std=c11 $(WARNINGS) -Iinclude $(SANITIZE) $(LDFLAGS) -o $@ $< libpeigh.a $(BLAS_LIBS) -lm
+	$(call say,LD) $(CC) -std=c11 $(WARNINGS) -Iinclude $(SANITIZE) $(LDFLAGS) -o $@ $< libpeigh.a $(BLAS_LIBS) -lm
 
 $(BUILD)/CTestTestfile.cmake: tests/CTestTestfile.cmake Makefile
 	@mkdir -p $(@D)
@@ -137,7 +142,7 @@ sanitize-suite: build-tests $(BUILD)/peigh
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'hard|memory|install'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
 
 valgrind:
 	@scripts/setup.sh valgrind

@@ -31,7 +31,11 @@
  *                          do not meet;
  *     after an odd round   that y[h-1] becomes x[0], x moves by one towards
  *                          the end, and x[h-1] becomes y[h-1]: the columns at
- *                          the ends have turned round. */
+ *                          the ends have turned round.
+ *
+ * Nothing is moved for that but the ends: x and y are windows that slide over
+ * longer rows, y up by one after each even round, x down by one after each
+ * odd round. */
 #include "rotate.h"
 
 #include <math.h>
@@ -50,7 +54,7 @@
 /* Into each variant, so that it is compiled for that processor. */
 #define IN_VARIANT static inline __attribute__((always_inline))
 
-enum { VECTOR = 8 }; /* doubles in the widest vector */
+enum { VECTOR = 4 }; /* doubles in a vector; more gain nothing here */
 
 /* Below half a unit roundoff a rotation cannot change anything.  When a pair
  * of blocks is worked on at all, everything above is rotated: with the much
@@ -62,11 +66,18 @@ static int64_t lanes_for(int64_t half)
     return (half + VECTOR - 1) / VECTOR * VECTOR;
 }
 
+/* A row: the window x with room for h steps down, the window y with room for
+ * h steps up. */
+static int64_t stride_for(int64_t half)
+{
+    return 2 * (lanes_for(half) + lanes_for(half + 1));
+}
+
 int64_t rotate_doubles(int64_t block)
 {
-    int64_t lanes = lanes_for(block);
-    /* h, r, d, scratch (5 vectors), row */
-    return 2 * (2 * block * 2 * lanes) + 2 * lanes + 5 * lanes + 2 * block;
+    /* the rows of H and R, d; g, sine and tau; row */
+    return (4 * block + 1) * stride_for(block) + 3 * lanes_for(block) +
+           2 * block;
 }
 
 /* Column k stands in place k of the line, or in 2h-1-k when it is reversed:
@@ -79,32 +90,38 @@ static int64_t place(const struct rotor *rotor, int64_t k)
 static int64_t entry(const struct rotor *rotor, int64_t k)
 {
     int64_t p = place(rotor, k);
-    return p / 2 + (p % 2 != 0 ? rotor->lanes : 0);
+    return p / 2 + (p % 2 != 0 ? rotor->y : rotor->x);
 }
 
 /* The row of H that belongs to column k. */
 static double *row_of(const struct rotor *rotor, int64_t k)
 {
     int64_t p = place(rotor, k);
-    return rotor->h + 2 * rotor->lanes *
+    return rotor->h + rotor->stride *
            rotor->row[p / 2 + (p % 2 != 0 ? rotor->half : 0)];
 }
 
 void rotate_start(struct rotor *rotor, double *memory, int64_t half)
 {
-    int64_t lanes = lanes_for(half), size = 2 * half * 2 * lanes;
+    int64_t lanes = lanes_for(half), stride = stride_for(half);
+    double *next = memory;
     rotor->half = half;
     rotor->lanes = lanes;
+    rotor->stride = stride;
+    rotor->x = half;
+    rotor->y = stride / 2;
     rotor->reversed = false;
-    rotor->h = memory;
-    rotor->r = rotor->h + size;
-    rotor->d = rotor->r + size;
-    rotor->scratch = rotor->d + 2 * lanes;
-    rotor->row = (int64_t *)(rotor->scratch + 5 * lanes);
-    memset(memory, 0, sizeof(double) * (size_t)(2 * size + 7 * lanes));
+    rotor->h = next;
+    rotor->r = next += 2 * half * stride;
+    rotor->d = next += 2 * half * stride;
+    rotor->g = next += stride;
+    rotor->sine = next += lanes;
+    rotor->tau = next += lanes;
+    rotor->row = (int64_t *)(next + lanes);
+    memset(memory, 0, sizeof(double) * (size_t)(next + lanes - memory));
     for (int64_t k = 0; k < 2 * half; k++) {
         rotor->row[k] = k;
-        rotor->r[k * 2 * lanes + entry(rotor, k)] = 1.0;
+        rotor->r[k * stride + entry(rotor, k)] = 1.0;
     }
 }
 
@@ -116,7 +133,7 @@ double *rotate_gram(const struct rotor *rotor, int64_t i, int64_t j)
 
 double rotate_rotation(const struct rotor *rotor, int64_t i, int64_t j)
 {
-    return rotor->r[i * 2 * rotor->lanes + entry(rotor, j)];
+    return rotor->r[i * rotor->stride + entry(rotor, j)];
 }
 
 static double reciprocal_norm(double square)
@@ -127,38 +144,37 @@ static double reciprocal_norm(double square)
 double rotate_cosine(const struct rotor *rotor, bool all_pairs)
 {
     int64_t half = rotor->half, end = all_pairs ? 2 * half : half;
-    double *scale = rotor->scratch, largest = 0.0;
-    for (int64_t k = 0; k < 2 * half; k++)
-        scale[k] = reciprocal_norm(*rotate_gram(rotor, k, k));
+    double largest = 0.0;
     for (int64_t i = 0; i < end; i++) {
         const double *row = row_of(rotor, i);
+        double scale = reciprocal_norm(*rotate_gram(rotor, i, i));
         for (int64_t k = all_pairs ? i + 1 : half; k < 2 * half; k++) {
-            double c = fabs(row[entry(rotor, k)] * scale[i] * scale[k]);
+            double c = fabs(row[entry(rotor, k)] * scale *
+                            reciprocal_norm(*rotate_gram(rotor, k, k)));
             largest = c > largest ? c : largest;
         }
     }
     return largest;
 }
 
-/* The angles of a round; g holds h_ij of the pairs and is overwritten. */
-IN_VARIANT int64_t angles(int64_t lanes, double *restrict d,
-                          double *restrict g, double *restrict sine,
-                          double *restrict tau)
+/* The angles of a round, from the diagonal (x and y) and h_ij (g). */
+IN_VARIANT int64_t angles(int64_t lanes, double *restrict x,
+                          double *restrict y, const double *restrict g,
+                          double *restrict sine, double *restrict tau)
 {
-    double *restrict e = d + lanes;
     int64_t count = 0;
     for (int64_t i = 0; i < lanes; i++) {
-        double x = d[i] > 0.0 ? sqrt(d[i]) : 0.0;
-        double y = e[i] > 0.0 ? sqrt(e[i]) : 0.0;
-        double rx = x > 0.0 ? 1.0 / x : 0.0, ry = y > 0.0 ? 1.0 / y : 0.0;
-        double r = g[i] * rx * ry, q = y * rx - x * ry;
+        double u = x[i] > 0.0 ? sqrt(x[i]) : 0.0;
+        double v = y[i] > 0.0 ? sqrt(y[i]) : 0.0;
+        double ru = u > 0.0 ? 1.0 / u : 0.0, rv = v > 0.0 ? 1.0 / v : 0.0;
+        double r = g[i] * ru * rv, q = v * ru - u * rv;
         double root = fabs(q) + sqrt(q * q + 4.0 * r * r);
         bool rotates = fabs(r) > cosine_of_rounding;
         double t = rotates ? 2.0 * r / root : 0.0;
         t = q < 0.0 ? -t : t;
         double c = 1.0 / sqrt(1.0 + t * t);
-        d[i] -= t * g[i];
-        e[i] += t * g[i];
+        x[i] -= t * g[i];
+        y[i] += t * g[i];
         sine[i] = t * c;
         tau[i] = sine[i] / (1.0 + c);
         count += rotates;
@@ -166,57 +182,71 @@ IN_VARIANT int64_t angles(int64_t lanes, double *restrict d,
     return count;
 }
 
-/* Rows x and y of H, by one angle. */
-IN_VARIANT void rotate_rows(int64_t n, double *restrict x, double *restrict y,
-                            double sine, double tau)
+/* Vectors that may lie anywhere in a row. */
+typedef double vector
+    __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
+
+/* One vector of x and y, by the angles in s and t. */
+IN_VARIANT void rotate_vector(double *x, double *y, const vector *s,
+                              const vector *t)
 {
-    for (int64_t k = 0; k < n; k++) {
-        double xk = x[k], yk = y[k];
-        x[k] = xk - sine * (yk + tau * xk);
-        y[k] = yk + sine * (xk - tau * yk);
+    vector u = *(vector *)x, v = *(vector *)y;
+    vector new_x = u - *s * (v + *t * u), new_y = v + *s * (u - *t * v);
+    *(vector *)x = new_x;
+    *(vector *)y = new_y;
+}
+
+/* The rows of H that belong to x[i] and y[i], by one angle.  (Local copies
+ * in these loops: a vector store may alias the rotor itself.) */
+IN_VARIANT void rotate_rows(const struct rotor *rotor, int64_t i)
+{
+    const int64_t lanes = rotor->lanes, x = rotor->x, y = rotor->y;
+    double *p = rotor->h + rotor->row[i] * rotor->stride;
+    double *q = rotor->h + rotor->row[rotor->half + i] * rotor->stride;
+    const vector zero = {0}, s = zero + rotor->sine[i];
+    const vector t = zero + rotor->tau[i];
+    for (int64_t k = 0; k < lanes; k += VECTOR) {
+        rotate_vector(p + x + k, q + x + k, &s, &t);
+        rotate_vector(p + y + k, q + y + k, &s, &t);
+    }
+    /* The pair is orthogonal now, and the diagonal is kept in d. */
+    p[x + i] = p[y + i] = q[x + i] = q[y + i] = 0.0;
+}
+
+/* All rows of H and R: the entries of each pair of columns, by its angle. */
+IN_VARIANT void rotate_columns(const struct rotor *rotor)
+{
+    const int64_t rows = 4 * rotor->half, stride = rotor->stride;
+    for (int64_t i = 0; i < rotor->lanes; i += VECTOR) {
+        const vector s = *(const vector *)(rotor->sine + i);
+        const vector t = *(const vector *)(rotor->tau + i);
+        double *x = rotor->h + rotor->x + i, *y = rotor->h + rotor->y + i;
+        for (int64_t k = 0; k < rows; k++)
+            rotate_vector(x + k * stride, y + k * stride, &s, &t);
     }
 }
 
-/* Write x and y to the places of the next round. */
-IN_VARIANT void move_on(bool odd, int64_t half, int64_t lanes,
-                        double *restrict row, const double *restrict x,
-                        const double *restrict y)
+/* After a round the windows slide by one, and the ends change over: in the
+ * rows of H and R and in d, which follows them. */
+IN_VARIANT void slide(bool odd, struct rotor *rotor)
 {
-    double *restrict new_x = row, *restrict new_y = row + lanes;
-    if (odd) {
-        new_x[0] = y[half - 1];
-        for (int64_t i = 0; i + 1 < half; i++)
-            new_x[i + 1] = x[i];
-        for (int64_t i = 0; i + 1 < half; i++)
-            new_y[i] = y[i];
-        new_y[half - 1] = x[half - 1];
-    } else {
-        for (int64_t i = 0; i < half; i++)
-            new_x[i] = x[i];
-        for (int64_t i = 0; i + 1 < half; i++)
-            new_y[i] = y[i + 1];
-        new_y[half - 1] = y[0];
+    const int64_t x = rotor->x, y = rotor->y, last = rotor->half - 1;
+    const int64_t rows = 4 * rotor->half + 1, stride = rotor->stride;
+    double *row = rotor->h;
+    for (int64_t k = 0; k < rows; k++, row += stride) {
+        if (odd) {
+            row[x - 1] = row[y + last];
+            row[y + last] = row[x + last];
+        } else {
+            row[y + last + 1] = row[y];
+        }
     }
+    rotor->x -= odd;
+    rotor->y += !odd;
 }
 
-/* One row of H or R: all pairs of its entries, each by its own angle. */
-IN_VARIANT void rotate_entries(bool odd, const struct rotor *rotor,
-                               double *restrict row,
-                               const double *restrict sine,
-                               const double *restrict tau,
-                               double *restrict new_x, double *restrict new_y)
-{
-    int64_t lanes = rotor->lanes;
-    const double *restrict x = row, *restrict y = row + lanes;
-    for (int64_t i = 0; i < lanes; i++) {
-        new_x[i] = x[i] - sine[i] * (y[i] + tau[i] * x[i]);
-        new_y[i] = y[i] + sine[i] * (x[i] - tau[i] * y[i]);
-    }
-    move_on(odd, rotor->half, lanes, row, new_x, new_y);
-}
-
-/* The order of the rows of H, and its diagonal, follow the columns. */
-IN_VARIANT void move_rows(bool odd, struct rotor *rotor)
+/* The order of the rows of H follows the columns. */
+IN_VARIANT void slide_rows(bool odd, struct rotor *rotor)
 {
     int64_t half = rotor->half, *x = rotor->row, *y = rotor->row + half;
     size_t all_but_one = sizeof *x * (size_t)(half - 1);
@@ -230,37 +260,41 @@ IN_VARIANT void move_rows(bool odd, struct rotor *rotor)
         memmove(y, y + 1, all_but_one);
         y[half - 1] = last;
     }
-    double *d = rotor->scratch;
-    memcpy(d, rotor->d, sizeof *d * (size_t)(2 * rotor->lanes));
-    move_on(odd, half, rotor->lanes, rotor->d, d, d + rotor->lanes);
 }
 
 /* One round: angles, rows of H, columns of H and R, new places. */
 IN_VARIANT int64_t rotate_round(bool odd, struct rotor *rotor)
 {
-    int64_t half = rotor->half, lanes = rotor->lanes, width = 2 * lanes;
-    double *new_x = rotor->scratch, *new_y = new_x + lanes;
-    double *sine = new_y + lanes, *tau = sine + lanes, *g = tau + lanes;
-    const int64_t *row_x = rotor->row, *row_y = rotor->row + half;
+    int64_t half = rotor->half;
     for (int64_t i = 0; i < half; i++)
-        g[i] = rotor->h[row_x[i] * width + lanes + i];
+        rotor->g[i] = rotor->h[rotor->row[i] * rotor->stride + rotor->y + i];
     if (odd)
-        g[half - 1] = 0.0; /* the ends of the line */
-    int64_t count = angles(lanes, rotor->d, g, sine, tau);
-    for (int64_t i = 0; i < half; i++) {
-        double *x = rotor->h + row_x[i] * width;
-        double *y = rotor->h + row_y[i] * width;
-        if (sine[i] == 0.0)
-            continue;
-        rotate_rows(width, x, y, sine[i], tau[i]);
-        /* The pair is orthogonal now, and the diagonal is kept in d. */
-        x[i] = x[lanes + i] = y[i] = y[lanes + i] = 0.0;
-    }
-    for (int64_t k = 0; k < 4 * half; k++) /* the rows of H, then of R */
-        rotate_entries(odd, rotor, rotor->h + k * width, sine, tau, new_x,
-                       new_y);
-    move_rows(odd, rotor);
+        rotor->g[half - 1] = 0.0; /* the ends of the line */
+    int64_t count = angles(rotor->lanes, rotor->d + rotor->x,
+                           rotor->d + rotor->y, rotor->g, rotor->sine,
+                           rotor->tau);
+    for (int64_t i = 0; i < half; i++)
+        if (rotor->sine[i] != 0.0)
+            rotate_rows(rotor, i);
+    if (count > 0)
+        rotate_columns(rotor);
+    slide(odd, rotor);
+    slide_rows(odd, rotor);
     return count;
+}
+
+/* Bring the windows back to where a pass begins. */
+static void slide_back(struct rotor *rotor)
+{
+    int64_t half = rotor->half, x = half, y = rotor->stride / 2;
+    size_t bytes = sizeof(double) * (size_t)half;
+    double *row = rotor->h;
+    for (int64_t k = 0; k < 4 * half + 1; k++, row += rotor->stride) {
+        memmove(row + x, row + rotor->x, bytes);
+        memmove(row + y, row + rotor->y, bytes);
+    }
+    rotor->x = x;
+    rotor->y = y;
 }
 
 /* Static, so that the choice between variants stays inside the library. */
@@ -276,6 +310,7 @@ static int64_t rotate_rounds(struct rotor *rotor)
 int64_t rotate_pass(struct rotor *rotor)
 {
     int64_t count = rotate_rounds(rotor);
+    slide_back(rotor);
     rotor->reversed = !rotor->reversed;
     return count;
 }

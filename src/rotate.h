@@ -7,16 +7,18 @@
 #include <stdint.h>
 
 /* A 2h x 2h Gram matrix H and the rotations R applied to it so far.  Columns
- * 0 .. h-1 of H are the low block's, h .. 2h-1 the high block's.  In memory
- * every row is two vectors of `lanes` doubles, lanes >= h, the rest zero. */
+ * 0 .. h-1 of H are the low block's, h .. 2h-1 the high block's.  How they
+ * lie in memory is rotate.c's affair. */
 struct rotor {
     int64_t half;   /* h */
     int64_t lanes;  /* h rounded up to whole vectors */
+    int64_t stride; /* of the rows of H and R */
+    int64_t x, y;   /* where the two windows begin in a row */
     bool reversed;  /* the line of columns, after an odd number of passes */
-    double *h;      /* 2h rows of 2 lanes; off-diagonal entries only */
-    double *r;      /* 2h rows of 2 lanes: R = rotations, row by row */
-    double *d;      /* 2 lanes: the diagonal of H */
-    double *scratch;
+    double *h;      /* 2h rows; off-diagonal entries only */
+    double *r;      /* 2h rows: R */
+    double *d;      /* a row: the diagonal of H */
+    double *g, *sine, *tau; /* of a round: h_ij of each pair, its angle */
     int64_t *row;   /* 2h: which row of h belongs to x[i], to y[i] */
 };
 
