@@ -82,6 +82,17 @@ static peigh_status check_launcher(const struct ring *ring, struct failure *f)
     return PEIGH_OK;
 }
 
+/* Ranks are the parallelism here: a BLAS that would start a thread per core in
+ * each of them is held to one, unless the user has said otherwise. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+static void limit_blas_threads(void)
+{
+    if (openblas_set_num_threads && !getenv("OPENBLAS_NUM_THREADS") &&
+        !getenv("OMP_NUM_THREADS"))
+        openblas_set_num_threads(1);
+}
+
 /* Before the columns are there: MPI's buffers and the BLAS's belong to the
  * machine, not to the run. */
 static void note_baseline(struct program *p)
@@ -259,6 +270,7 @@ int main(int argc, char **argv)
     struct program p = {0};
     struct failure f = {.status = PEIGH_OK};
     p.start = MPI_Wtime();
+    limit_blas_threads();
     if (ring_open(&p.ring, MPI_COMM_WORLD, &f) == PEIGH_OK) {
         command_read(&p.command, argc, argv, &f);
         ring_agree(&p.ring, &f);

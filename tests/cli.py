@@ -12,7 +12,8 @@ program's own checks, computed here with NumPy:
     orthogonality  ||Z^T Z - I||_F / (n eps)                           <= 2
     eigenvalues    max_j |lambda_j - reference_j| / (n eps ||A||_2)    <= 1
 
-PEIGH_PROGRAM names the program, ./peigh of the repository by default. """
+PEIGH_PROGRAM names the program, ./peigh of the repository by default.
+"""
 import collections
 import contextlib
 import gzip
@@ -45,6 +46,7 @@ MPIRUN = ROOT / "scripts" / "mpirun.sh"
 TIMEOUT = 60  # seconds to one run; more is a hang
 EPS = 2.0 ** -52
 SKIPPED = 77  # the exit code that CTest is told to take for "not run"
+LIMIT = 1_400_000_000  # bytes of address space, where a test limits it
 BEYOND_MEMORY = 100_000_000  # an order that no address space holds
 
 USAGE, INPUT, NO_CONVERGENCE, MEMORY, CHECK, OUTPUT, MPI = range(1, 8)
@@ -81,6 +83,16 @@ def environment(extra):
     return {**kept, **(extra or {})}
 
 
+def stop(process):
+    """mpirun has to be asked: only it knows its ranks' process groups."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=10)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
 def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE):
     """Run a command to its end; limit: bytes of address space."""
     def set_limit():
@@ -94,8 +106,7 @@ def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE):
     try:
         out, err = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # its own session: all ranks
-        process.communicate()
+        stop(process)
         raise AssertionError(f"no end after {TIMEOUT} s: {command}") from None
     return Run(process.returncode, out, err)
 
@@ -104,8 +115,29 @@ def peigh_alone(folder, *arguments, **how):
     return start([PROGRAM, *arguments], folder, **how)
 
 
-def peigh(folder, ranks, *arguments, **how):
-    return start([MPIRUN, "-np", ranks, PROGRAM, *arguments], folder, **how)
+# mpirun stops the other ranks when one ends with an error, which would hide
+# that they hang.  So every rank leaves a note of its exit code and ends well.
+# LIMITED: the rank whose address space is limited, to LIMIT bytes.
+NOTE_CODE = """
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+[ "$rank" != "$LIMITED" ] || ulimit -v $((LIMIT / 1024))
+"$@"
+echo $? > "$NOTES/$rank"
+"""
+
+
+def peigh(folder, ranks, *arguments, limited_rank="none", **how):
+    """Run on so many ranks; all have to end, with the same code."""
+    with tempfile.TemporaryDirectory(prefix="peigh-codes-") as notes:
+        run = start([MPIRUN, "-np", ranks, "sh", "-c", NOTE_CODE, "sh",
+                     PROGRAM, *arguments], folder,
+                    env={"NOTES": notes, "LIMITED": str(limited_rank),
+                         "LIMIT": str(LIMIT)}, **how)
+        codes = [int(note.read_text())
+                 for note in pathlib.Path(notes).iterdir()]
+    expect(len(codes) == ranks and len(set(codes)) == 1, arguments,
+           "ended with codes", codes, run.err)
+    return run._replace(code=codes[0])
 
 
 def succeed(folder, ranks, *arguments, **how):
@@ -382,8 +414,8 @@ def a_failed_run_leaves_older_result_files_alone(folder):
         expect((folder / name).read_text() == "precious", name, "changed")
 
 
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
+def files(where):
+    return sorted(path.name for path in where.iterdir())
 
 
 def outputs_that_cannot_be_written_are_named_and_leave_nothing(folder):
@@ -396,6 +428,24 @@ def outputs_that_cannot_be_written_are_named_and_leave_nothing(folder):
                          ("--json", "x.json")):
         refuse(folder, OUTPUT, path, option, path, "-n", 20, "gallery:min")
     expect(files(folder) == before, files(folder))
+
+
+def outputs_do_not_replace_what_is_no_regular_file(folder):
+    """A named pipe here, /dev/null elsewhere."""
+    for option, path in (("-o", "x.npy"), ("-o", "x.txt"), ("-v", "y.npy"),
+                         ("--json", "x.json")):
+        os.mkfifo(folder / path)
+        refuse(folder, OUTPUT, (path, "not a regular file"), option, path,
+               "-n", 20, "gallery:min")
+        expect((folder / path).is_fifo(), path, "was replaced")
+
+
+def a_full_standard_output_is_an_error_for_json(folder):
+    with open("/dev/full", "w") as full:
+        run = peigh_alone(folder, "--json", "-", "-n", 20, "gallery:min",
+                          stdout=full)
+    expect(run.code == OUTPUT, run.code)
+    expect("standard output" in run.messages[0], run.messages)
 
 
 # --- JSON --------------------------------------------------------------------
@@ -736,63 +786,47 @@ def a_matrix_beyond_all_memory_is_refused_with_the_numbers(folder):
            "gallery:gaussian", ranks=3)
 
 
-def a_matrix_beyond_the_memory_limit_is_refused_with_the_numbers(folder):
-    """1.6 GB of columns per rank."""
-    limit = 1_400_000_000
-    small = peigh(folder, 2, "-q", "-n", 3, "gallery:min", limit=limit)
-    if small.code:
-        raise Skip("MPI does not start under the limit")
+def skip_unless_mpi_starts_under_the_limit(where):
+    if peigh_alone(where, "-q", "-n", 3, limit=LIMIT).code:
+        raise Skip("MPI does not start under the memory limit")
+
+
+def columns_beyond_the_memory_limit_are_refused_with_the_numbers(folder):
+    """Of 1.6 GB per rank."""
+    skip_unless_mpi_starts_under_the_limit(folder)
     refuse(folder, MEMORY, ("memory", "bytes"), "-n", 20000, "gallery:min",
-           limit=limit)
-
-
-# Every rank notes how it ended, and mpirun has no reason to stop others.
-NOTE_CODES = """#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
-[ "$rank" != "$LIMITED" ] || ulimit -v 1400000
-%s "$@"
-echo $? > code.$rank
-"""
-
-
-def codes_of(folder, ranks, *arguments, limited_rank="none"):
-    script = folder / "note_codes"
-    script.write_text(NOTE_CODES % PROGRAM)
-    script.chmod(0o755)
-    run = start([MPIRUN, "-np", ranks, script, "-q", *arguments], folder,
-                env={"LIMITED": str(limited_rank)})
-    expect(len(run.messages) <= 1, run.messages)
-    return [int((folder / f"code.{r}").read_text()) for r in range(ranks)]
-
-
-def all_ranks_end_with_the_same_code(folder):
-    a = gaussian(40)
-    a[39, 39] = np.nan  # only the last rank sees it
-    for arguments, code in ((("-n", 20, "gallery:min"), 0),
-                            (("--frobnicate",), USAGE),
-                            ((save(folder, a),), INPUT),
-                            (("--max-sweeps", 1, "-n", 40), NO_CONVERGENCE),
-                            (("-o", "gone/x.npy", "-n", 20), OUTPUT)):
-        codes = codes_of(folder, 3, *arguments)
-        expect(codes == [code] * 3, arguments, codes)
+           limit=LIMIT)
 
 
 def one_rank_without_memory_stops_them_all(folder):
-    """Columns of 1.6 GB on one rank of two, which the other could have."""
-    if codes_of(folder, 2, "-n", 3, "gallery:min", limited_rank=1) != [0, 0]:
-        raise Skip("MPI does not start under the limit")
-    codes = codes_of(folder, 2, "-n", 20000, "gallery:min", limited_rank=1)
-    expect(codes == [MEMORY] * 2, codes)
+    """Of two ranks with columns of 1.6 GB, one is limited."""
+    skip_unless_mpi_starts_under_the_limit(folder)
+    refuse(folder, MEMORY, ("rank 1", "memory", "bytes"), "-n", 20000,
+           "gallery:min", limited_rank=1)
+
+
+def a_failure_that_only_the_last_rank_sees_stops_them_all(folder):
+    a = gaussian(40)
+    a[39, 39] = np.nan
+    refuse(folder, INPUT, "A[39,39]", save(folder, a), ranks=16)
+
+
+def mpirun_ends_with_the_exit_code_of_the_program(folder):
+    for arguments, code in ((("-n", 20, "gallery:min"), 0),
+                            (("--frobnicate",), USAGE),
+                            (("--max-sweeps", 1, "-n", 40), NO_CONVERGENCE)):
+        run = start([MPIRUN, "-np", 3, PROGRAM, *arguments], folder)
+        expect(run.code == code, arguments, "ended with", run.code)
+        expect(len(run.messages) == (code != 0), run.messages)
 
 
 # --- running the tests -------------------------------------------------------
 
 def tests():
-    """Public functions with a folder as their only parameter."""
+    """The functions with a folder as their only parameter, as written."""
     return {name: function for name, function in globals().items()
             if inspect.isfunction(function)
-            and list(inspect.signature(function).parameters) == ["folder"]
-            and function is not files}
+            and list(inspect.signature(function).parameters) == ["folder"]}
 
 
 def run_test(name, function):
