@@ -138,7 +138,7 @@ sanitize:
 
 .PHONY: sanitize-suite
 sanitize-suite: build-tests $(BUILD)/peigh
-	ASAN_OPTIONS=detect_leaks=0 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'hard|memory|install'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)

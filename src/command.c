@@ -206,6 +206,10 @@ peigh_status command_read(struct command *c, int argc, char **argv,
     if (c->solver.symmetrize && c->solver.uplo != PEIGH_FULL)
         fail(f, PEIGH_ERR_ARGUMENT,
              "--symmetrize needs both triangles; leave --uplo out");
+    if (c->values_path && c->vectors_path &&
+        strcmp(c->values_path, c->vectors_path) == 0)
+        fail(f, PEIGH_ERR_ARGUMENT, "--values and --vectors are both %s",
+             c->values_path);
     c->matrix = optind < argc ? argv[optind] : "gallery:gaussian";
     if (compare < 0)
         c->compare = optind == argc && !c->plan;

@@ -211,41 +211,60 @@ static peigh_status check(struct program *p, struct failure *f)
     return PEIGH_OK;
 }
 
-/* The report is written after failures of the solver, too: scripts want the
- * status and how far it came. */
-static peigh_status report(struct program *p, struct failure *f)
+static peigh_status report_json(struct program *p, const char *path,
+                                struct failure *f)
+{
+    if (strcmp(path, "-") != 0)
+        return write_text(&p->ring, path, print_json, &p->run, f);
+    if (speaks(p)) {
+        print_json(stdout, &p->run);
+        if (fflush(stdout))
+            fail(f, PEIGH_ERR_IO, "cannot write to standard output");
+    }
+    return ring_agree(&p->ring, f);
+}
+
+/* JSON is written after failures, too: scripts want to know. */
+static void report(struct program *p, struct failure *f)
 {
     const char *path = p->command.json_path;
+    struct failure json = {.status = PEIGH_OK};
     p->run.seconds.total = MPI_Wtime() - p->start;
+    p->run.solver.status = f->status;
+    memcpy(p->run.solver.message, f->message, sizeof f->message);
     if (prints(p) && p->run.planned_only)
         print_plan(&p->run);
     else if (prints(p) && !failed(f))
         print_table(&p->run);
-    if (!path)
-        return f->status;
-    struct failure json = {.status = PEIGH_OK};
-    if (speaks(p))
-        write_json(&p->run, path, &json);
-    ring_agree(&p->ring, &json);
-    if (failed(&json) && !failed(f)) {
+    if (path && report_json(p, path, &json) && !failed(f)) {
         p->writing = true;
         *f = json;
     }
+}
+
+/* Before the work rather than after it. */
+static peigh_status check_outputs(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    const char *const path[] = {c->values_path, c->vectors_path, c->json_path};
+    for (int k = 0; k < 3 && speaks(p); k++)
+        if (path[k] && strcmp(path[k], "-") != 0)
+            output_check(path[k], f);
+    p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }
 
 static void run(struct program *p, struct failure *f)
 {
-    if (open_matrix(p, f))
-        return;
-    plan(p);
-    if (p->command.plan) {
-        p->run.planned_only = true;
+    p->run.matrix = p->command.matrix;
+    if (open_matrix(p, f) || check_outputs(p, f)) {
         report(p, f);
         return;
     }
+    plan(p);
+    p->run.planned_only = p->command.plan;
     note_baseline(p);
-    if (!allocate(p, f) && !fill(p, f) && !solve(p, f) &&
+    if (!p->command.plan && !allocate(p, f) && !fill(p, f) && !solve(p, f) &&
         !write_results(p, f) && !check(p, f))
         judge(&p->run, f);
     report(p, f);

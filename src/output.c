@@ -91,21 +91,41 @@ static peigh_status fail_mpi_io(struct failure *f, const char *path, int code)
     return fail_io(f, path, reason);
 }
 
-/* Rank 0: make the partial file, unless what stands under the final name is
- * not to be replaced. */
-static void create(struct part *part, struct failure *f)
+/* What stands under the name must be a file that may be replaced, if
+ * anything. */
+static void check_replaceable(const char *path, struct failure *f)
 {
     struct stat old;
-    if (stat(part->path, &old) == 0) {
-        if (S_ISDIR(old.st_mode))
-            fail_io(f, part->path, strerror(EISDIR));
-        else if (!S_ISREG(old.st_mode))
-            fail_io(f, part->path, "not a regular file");
-        else if (access(part->path, W_OK))
-            fail_io(f, part->path, strerror(errno));
-        if (failed(f))
-            return;
-    }
+    if (stat(path, &old))
+        return;
+    if (S_ISDIR(old.st_mode))
+        fail_io(f, path, strerror(EISDIR));
+    else if (!S_ISREG(old.st_mode))
+        fail_io(f, path, "not a regular file");
+    else if (access(path, W_OK))
+        fail_io(f, path, strerror(errno));
+}
+
+peigh_status output_check(const char *path, struct failure *f)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    check_replaceable(path, f);
+    if (length >= sizeof folder)
+        return fail_io(f, path, strerror(ENAMETOOLONG));
+    snprintf(folder, sizeof folder, "%.*s.", (int)length, path);
+    if (!failed(f) && access(folder, W_OK | X_OK))
+        fail_io(f, path, strerror(errno));
+    return f->status;
+}
+
+/* Rank 0: make the partial file. */
+static void create(struct part *part, struct failure *f)
+{
+    check_replaceable(part->path, f);
+    if (failed(f))
+        return;
     int file = open(part->name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (file < 0) {
         fail_io(f, part->path, strerror(errno));
@@ -260,6 +280,22 @@ peigh_status write_values(struct ring *ring, const peigh_layout *layout,
     gather_values(&part, layout, values, text, f);
 cleanup:
     return part_close(&part, text ? -1 : HEADER_BYTES + layout->n * 8, f);
+}
+
+peigh_status write_text(struct ring *ring, const char *path,
+                        void (*print)(FILE *stream, const void *what),
+                        const void *what, struct failure *f)
+{
+    struct part part;
+    if (part_open(&part, ring, path, f))
+        goto cleanup;
+    if (ring->rank == 0) {
+        print(part.stream, what);
+        if (ferror(part.stream))
+            fail_io(f, path, strerror(errno));
+    }
+cleanup:
+    return part_close(&part, -1, f);
 }
 
 /* Write n doubles at the offset (bytes), in pieces. */

@@ -6,9 +6,20 @@
 
 #include "ring.h"
 
+#include <stdio.h>
+
 /* Is the ending of the name one that can be written? */
 bool output_values_name_ok(const char *path);
 bool output_vectors_name_ok(const char *path);
+
+/* Can a file of this name be written, as far as can be told beforehand?
+ * Local; for rank 0, before hours of work. */
+peigh_status output_check(const char *path, struct failure *f);
+
+/* What rank 0 prints.  Collective. */
+peigh_status write_text(struct ring *ring, const char *path,
+                        void (*print)(FILE *stream, const void *what),
+                        const void *what, struct failure *f);
 
 /* The whole spectrum, ascending.  .npy: one dimension, float64; .txt: one
  * number a line, with the 17 digits that give back the same bits.

@@ -1,14 +1,12 @@
 /* What a run prints: progress, the table at the end, JSON. */
 #include "report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* VmHWM where there is /proc: what getrusage reports begins with the size of
  * the program that started this one. */
@@ -237,8 +235,9 @@ static void json_quality(FILE *file, const struct run *run)
             c->rows, c->columns);
 }
 
-static void json_run(FILE *file, const struct run *run)
+void print_json(FILE *file, const void *what)
 {
+    const struct run *run = what;
     const peigh_report *s = &run->solver;
     fprintf(file, "{\n  \"peigh\": \"%s\", \"matrix\": ", PEIGH_VERSION);
     json_string(file, run->matrix);
@@ -267,34 +266,4 @@ static void json_run(FILE *file, const struct run *run)
             ",\n", s->messages, s->bytes_sent);
     json_quality(file, run);
     fprintf(file, "}\n");
-}
-
-static peigh_status json_failed(const char *path, struct failure *f)
-{
-    return fail(f, PEIGH_ERR_IO, "%s: %s", path, strerror(errno));
-}
-
-peigh_status write_json(const struct run *run, const char *path,
-                        struct failure *f)
-{
-    if (strcmp(path, "-") == 0) {
-        json_run(stdout, run);
-        return fflush(stdout) ? json_failed("standard output", f) : PEIGH_OK;
-    }
-    char part[4096];
-    int length = snprintf(part, sizeof part, "%s.part-%ld", path,
-                          (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof part)
-        return fail(f, PEIGH_ERR_IO, "%.200s...: the name is too long", path);
-    FILE *file = fopen(part, "w");
-    if (!file)
-        return json_failed(path, f);
-    json_run(file, run);
-    bool whole = !ferror(file) && fflush(file) == 0;
-    whole = fclose(file) == 0 && whole;
-    if (!whole || rename(part, path) != 0) {
-        json_failed(path, f);
-        unlink(part);
-    }
-    return f->status;
 }

@@ -4,6 +4,8 @@
 
 #include "verify.h"
 
+#include <stdio.h>
+
 /* All that is known of a run, filled in as it goes on. */
 struct run {
     const char *matrix;
@@ -33,12 +35,10 @@ void print_progress(const peigh_sweep *sweep);
 void print_plan(const struct run *run);
 void print_table(const struct run *run);
 
-/* Write the report as JSON, whole or not at all; path "-" is standard
- * output. */
-peigh_status write_json(const struct run *run, const char *path,
-                        struct failure *f);
+/* The report as JSON; what: a struct run. */
+void print_json(FILE *file, const void *what);
 
-/* Peak and present resident memory of this process, bytes; 0 if unknown. */
+/* Peak resident memory of this process, bytes; 0 if unknown. */
 int64_t resident_peak(void);
 
 #endif

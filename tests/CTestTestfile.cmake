@@ -29,3 +29,16 @@ peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
 peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
+
+# The program, one test to a sentence of tests/cli.py; 77: not here.
+execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/cli.py" --list
+    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" names "${names}")
+foreach(name ${names})
+    peigh_test(cli_${name} "cli;mpi" 90 "@PYTHON@" "@ROOT@/tests/cli.py" ${name})
+    set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()
+
+peigh_test(install install 120 sh "@ROOT@/tests/install.sh")
+peigh_test(setup install 60 sh "@ROOT@/tests/setup.sh")
+peigh_mpi_test(example "example" 60 3)
