@@ -17,7 +17,7 @@ NP       ?= 16
 
 # The first that pkg-config knows; Debian's names, then others'.
 first_known = $(firstword $(foreach p,$(1),$(if $(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null && echo yes),$(p))))
-BLAS_PC      := $(call first_known,openblas flexiblas blas-netlib)
+BLAS_PC      := $(call first_known,openblas flexiblas)
 SCALAPACK_PC := $(call first_known,scalapack-openmpi scalapack)
 BLAS_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags $(BLAS_PC) 2>/dev/null)
 BLAS_LIBS      ?= $(shell $(PKG_CONFIG) --libs $(BLAS_PC) 2>/dev/null)
@@ -26,7 +26,7 @@ CHECK_CFLAGS   ?= $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
 CHECK_LIBS     ?= $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
-             -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(SANITIZE)
+             -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
 # The vector code of the small Jacobi: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -35,7 +35,7 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve schedule layout ring pair rotate definite input memory failure
+LIBRARY := solve arguments cells gather schedule layout ring pair rotate definite input memory failure
 PROGRAM := main command report verify compare matrix stream output \
            source source_file source_npy source_mtx lines \
            source_gallery gallery_formula gallery_spectra
@@ -77,16 +77,19 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/rotate.o: CFLAGS += $(VECTOR_CFLAGS)
+$(BUILD)/rotate.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
-libpeigh.a: $(library_objects)
+$(BUILD)/libpeigh.a: $(library_objects)
 	$(call say,AR) ld -r -o $(BUILD)/libpeigh.o $^ && \
 	    objcopy --localize-hidden $(BUILD)/libpeigh.o && rm -f $@ && \
 	    ar rcs $@ $(BUILD)/libpeigh.o
+
+libpeigh.a: $(BUILD)/libpeigh.a
+	cp $< $@
 
 libpeigh.so: $(library_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libpeigh.so.0 -o $@ $^ $(BLAS_LIBS) -lm
@@ -120,8 +123,8 @@ $(BUILD)/example.c: README.md
 	@mkdir -p $(@D)
 	sed -n '/^```c/,/^```$$/p' $< | sed '/^```/d' > $@
 
-$(BUILD)/example: $(BUILD)/example.c libpeigh.a
-	$(call say,LD) $(CC) -std=c11 $(WARNINGS) -Iinclude $(SANITIZE) $(LDFLAGS) -o $@ $< libpeigh.a $(BLAS_LIBS) -lm
+$(BUILD)/example: $(BUILD)/example.c $(BUILD)/libpeigh.a
+	$(call say,LD) $(CC) -std=c11 $(WARNINGS) -Iinclude $(SANITIZE) $(LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
 
 $(BUILD)/CTestTestfile.cmake: tests/CTestTestfile.cmake Makefile
 	@mkdir -p $(@D)

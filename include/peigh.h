@@ -3,6 +3,7 @@
  *
  *     peigh_options options = peigh_options_default();
  *     peigh_layout layout;
+ *     peigh_report report;
  *     peigh_layout_for(n, rank, ranks, &options, &layout);
  *     double *a = malloc(peigh_array_bytes(&layout));
  *     double *values = malloc(peigh_values_bytes(&layout));
@@ -19,7 +20,8 @@
  *  - Indices and sizes are int64_t and count from 0; memory is in bytes, time
  *    in seconds.
  *  - "Collective" means: every rank of the communicator calls, with the same
- *    n and options.  All ranks return the same status and message.
+ *    n and options.  All ranks return the same status and message; only
+ *    after PEIGH_ERR_MPI, when ranks may be out of reach, they may differ.
  *  - The library never prints, exits or aborts, keeps no global state, and
  *    talks on its own duplicate of the caller's communicator. */
 #ifndef PEIGH_H
@@ -39,6 +41,7 @@ extern "C" {
 #define PEIGH_API __attribute__((visibility("default")))
 
 enum {
+    PEIGH_ORDER_MAX = 1 << 29, /* largest n */
     PEIGH_SWEEPS_MAX = 64,   /* largest options.max_sweeps */
     PEIGH_BLOCK_MAX = 256,   /* largest options.block */
     PEIGH_MESSAGE_MAX = 512, /* longest message, with its final 0 */
@@ -53,7 +56,7 @@ typedef enum peigh_status {
     PEIGH_ERR_MEMORY,         /* message: what was needed */
     PEIGH_ERR_NO_CONVERGENCE, /* message: sweeps, remaining cosine */
     PEIGH_ERR_RESULT,         /* the result failed the solver's own check */
-    PEIGH_ERR_IO,             /* message: the path and the system's reason */
+    PEIGH_ERR_IO,             /* the program only: files */
     PEIGH_ERR_MPI,            /* message: MPI's reason */
 } peigh_status;
 
@@ -79,7 +82,9 @@ typedef struct peigh_options {
                        * default 0: peigh_default_block(n) */
     double tol;       /* two columns count as orthogonal when the cosine of
                        * their angle is at most tol; 0 < tol < 1;
-                       * default 0: 1e-15, rising slowly beyond n = 4096 */
+                       * default 0: 1e-15, rising slowly beyond n = 4096,
+                       * less below n = 10.  Where rounding keeps cosines
+                       * above it, they may end at up to 2 n eps */
     int max_sweeps;   /* give up after so many, 1 .. PEIGH_SWEEPS_MAX;
                        * default 30 */
     peigh_uplo uplo;  /* default PEIGH_FULL */
@@ -125,7 +130,8 @@ typedef struct peigh_report {
     int64_t rotations;
     double shift;               /* sigma: A + sigma I was positive definite */
     double asymmetry;           /* PEIGH_FULL: largest |a_ij - a_ji| found */
-    peigh_memory memory;        /* as allocated; equals peigh_memory_for */
+    peigh_memory memory;        /* as allocated; equals peigh_memory_for
+                                 * unless the caller made lda larger */
     int64_t messages;           /* sent inside the sweeps, largest over ranks */
     int64_t bytes_sent;
     struct {                    /* largest over ranks */
@@ -169,25 +175,30 @@ PEIGH_API peigh_status peigh_memory_for(int64_t n, int ranks,
 /* All eigenvalues and eigenvectors, in place.  Collective over comm.
  *
  *   layout   from peigh_layout_for with this rank's number in comm and the
- *            size of comm; lda may be made larger
+ *            size of comm; lda may be made larger, on all ranks alike.
+ *            layout->block is what counts: options->block must be 0 or the
+ *            same
  *   a        capacity columns of stride lda, owned by the caller.  In: rows
  *            0 .. n-1 of the first count columns are the matrix's columns
  *            first .. first + count - 1 (see options.uplo); the rest need
  *            not be set.  Out: the eigenvectors of the same numbers, unit
  *            length, one to a column; the rest is scratch.  After an error:
- *            undefined.
- *   values   count doubles, owned by the caller.  Out: eigenvalues number
- *            first .. first + count - 1 of the ascending spectrum, in the
- *            unit of the matrix.
- *   comm     any intracommunicator; duplicated, not kept
+ *            undefined.  May be NULL where count is 0.
+ *   values   count doubles, owned by the caller; NULL where count is 0.
+ *            Out: eigenvalues number first .. first + count - 1 of the
+ *            ascending spectrum, in the unit of the matrix.
+ *   comm     any intracommunicator; duplicated, not kept.  Errors of that
+ *            duplication go to the caller's error handler
  *   options  NULL means the defaults
  *   report   filled in on every rank; may be NULL
  *
  * Eigenvalues are accurate to n eps ||A||_2; the same bits come out for every
- * number of ranks at equal block width.  Methods: one-sided Jacobi, M. R.
- * Hestenes 1958; rotation formulas, H. Rutishauser 1966; norm-ordered
- * columns, P. P. M. de Rijk 1989; shift from Lanczos bounds, C. Lanczos 1950,
- * J. Kuczynski & H. Wozniakowski 1992. */
+ * number of ranks at equal block width (on processors of one type: the BLAS
+ * and the vector code round differently on others).
+ *
+ * Methods: one-sided Jacobi, M. R. Hestenes 1958; rotation formulas, H.
+ * Rutishauser 1966; norm-ordered columns, P. P. M. de Rijk 1989; shift from
+ * Lanczos bounds, C. Lanczos 1950, J. Kuczynski & H. Wozniakowski 1992. */
 PEIGH_API peigh_status peigh_solve(const peigh_layout *layout, double *a,
                                    double *values, MPI_Comm comm,
                                    const peigh_options *options,
@@ -198,7 +209,8 @@ PEIGH_API peigh_status peigh_solve(const peigh_layout *layout, double *a,
  *   values  this rank's part, as peigh_solve left it
  *   all     n doubles, owned by the caller; same bits on every rank
  *
- * Returns PEIGH_OK or PEIGH_ERR_MPI or PEIGH_ERR_ARGUMENT. */
+ * Returns PEIGH_OK, PEIGH_ERR_MPI, or PEIGH_ERR_ARGUMENT for a layout that
+ * is not this rank's. */
 PEIGH_API peigh_status peigh_gather_values(const peigh_layout *layout,
                                            const double *values, double *all,
                                            MPI_Comm comm);

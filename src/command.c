@@ -54,9 +54,9 @@ static const char usage_text[] =
 "                         orthogonal (default 1e-15)\n"
 "      --max-sweeps K     give up after K sweeps, 1 to 64 (default 30)\n"
 "      --uplo full|lower|upper\n"
-"                         full: read both triangles, refuse the matrix if they\n"
-"                         differ (default); lower, upper: never look at the\n"
-"                         other triangle\n"
+"                         full: read both triangles, refuse the matrix if\n"
+"                         they differ (default); lower, upper: never look at\n"
+"                         the other triangle\n"
 "      --symmetrize       solve (A + A^T)/2\n"
 "  -o, --values FILE      write the eigenvalues, ascending (.npy or .txt)\n"
 "  -v, --vectors FILE     write the eigenvectors as columns (.npy)\n"
@@ -131,9 +131,10 @@ static const char *read_path(const char *option, const char *value,
 static void apply(struct command *c, int option, const char *value,
                   struct failure *f)
 {
-    const int64_t order_max = (int64_t)1 << 29;
     switch (option) {
-    case 'n': c->n = read_integer("--order", value, 0, order_max, f); break;
+    case 'n':
+        c->n = read_integer("--order", value, 0, PEIGH_ORDER_MAX, f);
+        break;
     case SEED:
         c->seed = (uint64_t)read_integer("--seed", value, 0, INT64_MAX, f);
         break;
@@ -177,7 +178,7 @@ static void refuse(int code, char **argv, struct failure *f)
 {
     const char *reason = code == ':' ? "needs a value" : "is not an option, "
                          "or has a value it does not take";
-    if (optopt > 0 && optopt < 256)
+    if (code == '?' && optopt > 0 && optopt < 256)
         fail(f, PEIGH_ERR_ARGUMENT, "-%c %s (see --help)", optopt, reason);
     else
         fail(f, PEIGH_ERR_ARGUMENT, "%s %s (see --help)", argv[optind - 1],

@@ -8,7 +8,7 @@
 
 enum {
     GALLERY_KEYS = 5,            /* a NULL name ends an entry's keys */
-    GALLERY_ORDER_MAX = 1 << 29, /* as in layout.c */
+    GALLERY_ORDER_MAX = PEIGH_ORDER_MAX,
 };
 
 enum gallery_form {

@@ -63,6 +63,14 @@ static void copy_tile(const struct columns *c, int64_t i0, int64_t rows,
                sizeof(double) * (size_t)rows);
 }
 
+/* (x + y)/2, exact for x == y; halved first only where the sum overflows,
+ * because halving first loses the last bit of a denormal number. */
+double mean_of(double x, double y)
+{
+    double sum = x + y;
+    return isinf(sum) ? x / 2 + y / 2 : sum / 2;
+}
+
 static void compare(struct worst *worst, int64_t i, int64_t j, double below,
                     double above)
 {
@@ -87,7 +95,7 @@ static void use_mirror(struct mirror *m, int64_t i0, int64_t rows, int64_t j0,
                 break;
             case FROM_LOWER: x[i] = below < 0 ? other : x[i]; break;
             case FROM_UPPER: x[i] = below > 0 ? other : x[i]; break;
-            case MEAN: x[i] = 0.5 * x[i] + 0.5 * other; break;
+            case MEAN: x[i] = mean_of(x[i], other); break;
             }
         }
     }

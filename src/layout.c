@@ -96,12 +96,10 @@ peigh_status peigh_layout_for(int64_t n, int rank, int ranks,
                               const peigh_options *options,
                               peigh_layout *layout)
 {
-    /* So large that n*n doubles, with headers, still fit 63 bits. */
-    const int64_t order_max = (int64_t)1 << 29;
     int64_t block = options ? options->block : 0;
     memset(layout, 0, sizeof *layout);
-    if (n < 0 || n > order_max || ranks < 1 || rank < 0 || rank >= ranks ||
-        !block_valid(block))
+    if (n < 0 || n > PEIGH_ORDER_MAX || ranks < 1 || rank < 0 ||
+        rank >= ranks || !block_valid(block))
         return PEIGH_ERR_ARGUMENT;
     if (block == 0)
         block = peigh_default_block(n);

@@ -8,6 +8,7 @@
 #include "report.h"
 #include "ring.h"
 
+#include <cblas.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,25 +61,28 @@ static bool prints(const struct program *p)
     return speaks(p) && !p->command.quiet && !(json && !strcmp(json, "-"));
 }
 
-static int64_t environment_integer(const char *name)
-{
-    const char *text = getenv(name);
-    return text ? strtoll(text, NULL, 10) : 0;
-}
-
 /* A launcher that cannot talk to this MPI starts P programs that each believe
- * to be alone. */
+ * to be alone.  What launchers say they have started: */
+static const struct {
+    const char *variable, *advice;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "is mpirun of another Open MPI in the PATH?"},
+    {"PMI_SIZE", "use the mpirun of the MPI that peigh was built with"},
+    {"SLURM_STEP_NUM_TASKS", "use srun --mpi=pmix"},
+};
+
 static peigh_status check_launcher(const struct ring *ring, struct failure *f)
 {
-    int64_t by_mpirun = environment_integer("OMPI_COMM_WORLD_SIZE");
-    int64_t by_srun = environment_integer("SLURM_STEP_NUM_TASKS");
-    if (by_mpirun > ring->ranks)
-        return fail(f, PEIGH_ERR_MPI, "mpirun started %" PRId64 " ranks but "
-                    "MPI sees %d: is the mpirun of another MPI in the PATH?",
-                    by_mpirun, ring->ranks);
-    if (by_mpirun == 0 && ring->ranks == 1 && by_srun > 1)
-        return fail(f, PEIGH_ERR_MPI, "srun started %" PRId64 " tasks but MPI "
-                    "sees one rank each: use srun --mpi=pmix", by_srun);
+    for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
+        const char *text = getenv(launchers[k].variable);
+        long started = text ? strtol(text, NULL, 10) : 0;
+        if (started == ring->ranks)
+            return PEIGH_OK; /* and later ones speak of something else */
+        if (started > 1 && ring->ranks == 1)
+            return fail(f, PEIGH_ERR_MPI, "%ld ranks were started (%s) but "
+                        "MPI sees one each: %s", started,
+                        launchers[k].variable, launchers[k].advice);
+    }
     return PEIGH_OK;
 }
 
@@ -93,11 +97,17 @@ static void limit_blas_threads(void)
         openblas_set_num_threads(1);
 }
 
-/* Before the columns are there: MPI's buffers and the BLAS's belong to the
- * machine, not to the run. */
-static void note_baseline(struct program *p)
+/* Before the columns are there: the buffers that MPI and the BLAS make on
+ * first use belong to the machine, not to the run. */
+static peigh_status note_baseline(struct program *p, struct failure *f)
 {
+    enum { SIZE = 64 };
+    static double a[SIZE * SIZE], b[SIZE * SIZE];
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE,
+                1.0, a, SIZE, a, SIZE, 0.0, b, SIZE);
+    ring_max_double(&p->ring, b, SIZE * SIZE, f);
     p->run.baseline_rss_bytes = resident_peak();
+    return f->status;
 }
 
 static peigh_status open_matrix(struct program *p, struct failure *f)
@@ -172,6 +182,8 @@ static peigh_status solve(struct program *p, struct failure *f)
     if (p->run.solver.status)
         fail(f, p->run.solver.status, "%s: %s", p->source.name,
              p->run.solver.message);
+    if (f->status == PEIGH_ERR_MPI)
+        return f->status;
     int64_t peak[2] = {resident_peak(), p->run.baseline_rss_bytes};
     if (ring_max_int64(&p->ring, peak, 2, f))
         return f->status;
@@ -211,6 +223,16 @@ static peigh_status check(struct program *p, struct failure *f)
     return PEIGH_OK;
 }
 
+/* What was printed must have arrived. */
+static peigh_status flush_output(struct program *p, struct failure *f)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        p->writing = true;
+        fail(f, PEIGH_ERR_IO, "cannot write to standard output");
+    }
+    return f->status;
+}
+
 static peigh_status report_json(struct program *p, const char *path,
                                 struct failure *f)
 {
@@ -218,8 +240,7 @@ static peigh_status report_json(struct program *p, const char *path,
         return write_text(&p->ring, path, print_json, &p->run, f);
     if (speaks(p)) {
         print_json(stdout, &p->run);
-        if (fflush(stdout))
-            fail(f, PEIGH_ERR_IO, "cannot write to standard output");
+        flush_output(p, f);
     }
     return ring_agree(&p->ring, f);
 }
@@ -229,6 +250,8 @@ static void report(struct program *p, struct failure *f)
 {
     const char *path = p->command.json_path;
     struct failure json = {.status = PEIGH_OK};
+    if (f->status == PEIGH_ERR_MPI)
+        return; /* the others may not be there any more */
     p->run.seconds.total = MPI_Wtime() - p->start;
     p->run.solver.status = f->status;
     memcpy(p->run.solver.message, f->message, sizeof f->message);
@@ -236,7 +259,12 @@ static void report(struct program *p, struct failure *f)
         print_plan(&p->run);
     else if (prints(p) && !failed(f))
         print_table(&p->run);
-    if (path && report_json(p, path, &json) && !failed(f)) {
+    if (speaks(p))
+        flush_output(p, &json);
+    ring_agree(&p->ring, &json);
+    if (path && !failed(&json))
+        report_json(p, path, &json);
+    if (failed(&json) && !failed(f)) {
         p->writing = true;
         *f = json;
     }
@@ -263,9 +291,8 @@ static void run(struct program *p, struct failure *f)
     }
     plan(p);
     p->run.planned_only = p->command.plan;
-    note_baseline(p);
-    if (!p->command.plan && !allocate(p, f) && !fill(p, f) && !solve(p, f) &&
-        !write_results(p, f) && !check(p, f))
+    if (!p->command.plan && !note_baseline(p, f) && !allocate(p, f) &&
+        !fill(p, f) && !solve(p, f) && !write_results(p, f) && !check(p, f))
         judge(&p->run, f);
     report(p, f);
 }
@@ -280,6 +307,9 @@ static bool greet(struct program *p, struct failure *f)
         command_print_help();
     if (c->version && speaks(p))
         printf("peigh %s\n", PEIGH_VERSION);
+    if (speaks(p))
+        flush_output(p, f);
+    p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return c->help || c->version;
 }
 
@@ -299,6 +329,8 @@ int main(int argc, char **argv)
     if (failed(&f) && p.ring.rank == 0)
         fprintf(stderr, "peigh: %s\n", f.message);
     int code = exit_code(&p, f.status);
+    if (f.status == PEIGH_ERR_MPI)
+        MPI_Abort(MPI_COMM_WORLD, code);
     free(p.columns);
     free(p.values);
     source_close(&p.source);

@@ -14,7 +14,9 @@
  * A source without random access reads its whole file in every fill.  There
  * the rectangle is a single tile: one fill, or two, and a mirror buffer as
  * large as the rectangle. */
-#include "stream.h"
+#include "matrix.h"
+
+#include "input.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,14 +52,6 @@ static bool needs_mirror(const struct matrix *matrix, struct rectangle r)
     return matrix->symmetrize;
 }
 
-/* (x + y)/2, exact for x == y; halved first only where the sum overflows,
- * because halving first loses the last bit of a denormal number. */
-static double mean(double x, double y)
-{
-    double sum = x + y;
-    return isinf(sum) ? x / 2 + y / 2 : sum / 2;
-}
-
 /* Put the mirror images into a: mirror holds the transposed rectangle. */
 static void merge(const struct matrix *matrix, struct rectangle r,
                   const double *mirror, double *a, int64_t lda)
@@ -68,7 +62,7 @@ static void merge(const struct matrix *matrix, struct rectangle r,
         const double *row = mirror + (j - r.j0) - r.i0 * ld;
         if (matrix->uplo == PEIGH_FULL) {
             for (int64_t i = r.i0; i < r.i1; i++)
-                column[i] = mean(column[i], row[i * ld]);
+                column[i] = mean_of(column[i], row[i * ld]);
             continue;
         }
         bool lower = matrix->uplo == PEIGH_LOWER;

@@ -23,10 +23,10 @@ struct run {
     } seconds;
 };
 
-/* Limits of test-matrices.md; a result beyond them is a failed check. */
-#define RESIDUAL_MAX 1.0
-#define ORTHOGONALITY_MAX 2.0
-#define EIGENVALUE_ERROR_MAX 1.0
+/* A result whose measure is beyond its limit for this order is a failed
+ * check. */
+enum measure { RESIDUAL, ORTHOGONALITY, EIGENVALUE_ERROR };
+double limit_of(enum measure measure, int64_t n);
 
 /* Did the result pass?  A failure says which measure did not. */
 peigh_status judge(const struct run *run, struct failure *f);

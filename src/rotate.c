@@ -57,8 +57,8 @@
 enum { VECTOR = 4 }; /* doubles in a vector; more gain nothing here */
 
 /* Below half a unit roundoff a rotation cannot change anything.  When a pair
- * of blocks is worked on at all, everything above is rotated: with the much
- * higher threshold of the decision to work, orthogonality is 100 times worse. */
+ * of blocks is worked on at all, everything above is rotated: with the higher
+ * threshold of that decision, orthogonality is 100 times worse. */
 static const double cosine_of_rounding = 1e-16;
 
 static int64_t lanes_for(int64_t half)
@@ -78,27 +78,6 @@ int64_t rotate_doubles(int64_t block)
     /* the rows of H and R, d; g, sine and tau; row */
     return (4 * block + 1) * stride_for(block) + 3 * lanes_for(block) +
            2 * block;
-}
-
-/* Column k stands in place k of the line, or in 2h-1-k when it is reversed:
- * number `place / 2` of x or of y. */
-static int64_t place(const struct rotor *rotor, int64_t k)
-{
-    return rotor->reversed ? 2 * rotor->half - 1 - k : k;
-}
-
-static int64_t entry(const struct rotor *rotor, int64_t k)
-{
-    int64_t p = place(rotor, k);
-    return p / 2 + (p % 2 != 0 ? rotor->y : rotor->x);
-}
-
-/* The row of H that belongs to column k. */
-static double *row_of(const struct rotor *rotor, int64_t k)
-{
-    int64_t p = place(rotor, k);
-    return rotor->h + rotor->stride *
-           rotor->row[p / 2 + (p % 2 != 0 ? rotor->half : 0)];
 }
 
 void rotate_start(struct rotor *rotor, double *memory, int64_t half)
@@ -121,19 +100,8 @@ void rotate_start(struct rotor *rotor, double *memory, int64_t half)
     memset(memory, 0, sizeof(double) * (size_t)(next + lanes - memory));
     for (int64_t k = 0; k < 2 * half; k++) {
         rotor->row[k] = k;
-        rotor->r[k * stride + entry(rotor, k)] = 1.0;
+        rotor->r[k * stride + rotate_entry(rotor, k)] = 1.0;
     }
-}
-
-double *rotate_gram(const struct rotor *rotor, int64_t i, int64_t j)
-{
-    return i == j ? rotor->d + entry(rotor, i)
-                  : row_of(rotor, i) + entry(rotor, j);
-}
-
-double rotate_rotation(const struct rotor *rotor, int64_t i, int64_t j)
-{
-    return rotor->r[i * rotor->stride + entry(rotor, j)];
 }
 
 static double reciprocal_norm(double square)
@@ -146,10 +114,10 @@ double rotate_cosine(const struct rotor *rotor, bool all_pairs)
     int64_t half = rotor->half, end = all_pairs ? 2 * half : half;
     double largest = 0.0;
     for (int64_t i = 0; i < end; i++) {
-        const double *row = row_of(rotor, i);
+        const double *row = rotate_row(rotor, i);
         double scale = reciprocal_norm(*rotate_gram(rotor, i, i));
         for (int64_t k = all_pairs ? i + 1 : half; k < 2 * half; k++) {
-            double c = fabs(row[entry(rotor, k)] * scale *
+            double c = fabs(row[rotate_entry(rotor, k)] * scale *
                             reciprocal_norm(*rotate_gram(rotor, k, k)));
             largest = c > largest ? c : largest;
         }

@@ -28,10 +28,41 @@ int64_t rotate_doubles(int64_t block);
 /* Lay a rotor out in memory (64-byte aligned), H = 0, R = I. */
 void rotate_start(struct rotor *rotor, double *memory, int64_t half);
 
+/* Column k stands in place k of the line, or in 2h-1-k when it is reversed:
+ * number `place / 2` of x or of y. */
+static inline int64_t rotate_place(const struct rotor *rotor, int64_t k)
+{
+    return rotor->reversed ? 2 * rotor->half - 1 - k : k;
+}
+
+static inline int64_t rotate_entry(const struct rotor *rotor, int64_t k)
+{
+    int64_t p = rotate_place(rotor, k);
+    return p / 2 + (p % 2 != 0 ? rotor->y : rotor->x);
+}
+
+/* The row of H that belongs to column k. */
+static inline double *rotate_row(const struct rotor *rotor, int64_t k)
+{
+    int64_t p = rotate_place(rotor, k);
+    return rotor->h + rotor->stride *
+           rotor->row[p / 2 + (p % 2 != 0 ? rotor->half : 0)];
+}
+
 /* Entries of H and R by column number 0 .. 2h-1; of H, the off-diagonal ones
  * (d has the diagonal). */
-double *rotate_gram(const struct rotor *rotor, int64_t i, int64_t j);
-double rotate_rotation(const struct rotor *rotor, int64_t i, int64_t j);
+static inline double *rotate_gram(const struct rotor *rotor, int64_t i,
+                                  int64_t j)
+{
+    return i == j ? rotor->d + rotate_entry(rotor, i)
+                  : rotate_row(rotor, i) + rotate_entry(rotor, j);
+}
+
+static inline double rotate_rotation(const struct rotor *rotor, int64_t i,
+                                     int64_t j)
+{
+    return rotor->r[i * rotor->stride + rotate_entry(rotor, j)];
+}
 
 /* Largest |h_ij| / sqrt(h_ii h_jj): over all pairs, or over pairs of one
  * column from each block. */

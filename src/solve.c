@@ -10,13 +10,11 @@
  * One-sided Jacobi on G = A + sigma I keeps no second array: G V has
  * orthogonal columns exactly when V diagonalises G^T G, and then G V = V
  * (Lambda + sigma). */
-#include "columns.h"
+#include "arguments.h"
+#include "cells.h"
 #include "definite.h"
 #include "input.h"
-#include "layout.h"
 #include "pair.h"
-#include "ring.h"
-#include "schedule.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,6 +37,7 @@ struct solver {
     struct workspace w;
     struct schedule schedule;
     struct columns columns;
+    struct cells cells;
     struct shift shift;
     struct pair_work work; /* of the current sweep */
     double tol;
@@ -54,194 +53,19 @@ peigh_options peigh_options_default(void)
     return (peigh_options){.max_sweeps = MAX_SWEEPS};
 }
 
+/* For the smallest orders n eps / 2: what the orthogonality of n columns can
+ * bear. */
 static double default_tol(int64_t n)
 {
-    return tol_default * fmax(1.0, sqrt((double)n / tol_order));
-}
-
-/* --- arguments --------------------------------------------------------- */
-
-static void check_options(const peigh_options *o, struct failure *f)
-{
-    if (!(o->tol >= 0.0 && o->tol < 1.0))
-        fail(f, PEIGH_ERR_ARGUMENT, "tol is %g, not between 0 and 1", o->tol);
-    if (o->max_sweeps < 1 || o->max_sweeps > PEIGH_SWEEPS_MAX)
-        fail(f, PEIGH_ERR_ARGUMENT, "max_sweeps is %d, not between 1 and %d",
-             o->max_sweeps, PEIGH_SWEEPS_MAX);
-    if (o->uplo != PEIGH_FULL && o->uplo != PEIGH_LOWER &&
-        o->uplo != PEIGH_UPPER)
-        fail(f, PEIGH_ERR_ARGUMENT, "uplo is %d, not a peigh_uplo",
-             (int)o->uplo);
-    if (o->symmetrize && o->uplo != PEIGH_FULL)
-        fail(f, PEIGH_ERR_ARGUMENT,
-             "symmetrize needs both triangles (uplo is not PEIGH_FULL)");
-}
-
-static void check_layout(const struct ring *ring, const peigh_layout *l,
-                         const peigh_options *o, struct failure *f)
-{
-    peigh_options same = {.block = l->block};
-    peigh_layout expected;
-    if (l->ranks != ring->ranks || l->rank != ring->rank)
-        fail(f, PEIGH_ERR_ARGUMENT, "the layout is for rank %d of %d, this is "
-             "rank %d of %d", l->rank, l->ranks, ring->rank, ring->ranks);
-    else if (l->block < 1 ||
-             peigh_layout_for(l->n, l->rank, l->ranks, &same, &expected) ||
-             l->first != expected.first || l->count != expected.count ||
-             l->capacity < expected.capacity || l->lda < expected.lda ||
-             l->blocks != expected.blocks)
-        fail(f, PEIGH_ERR_ARGUMENT,
-             "the layout is not one that peigh_layout_for made");
-    else if (o->block != 0 && o->block != l->block)
-        fail(f, PEIGH_ERR_ARGUMENT, "options.block is %lld but the layout is "
-             "for %lld", (long long)o->block, (long long)l->block);
-}
-
-/* All ranks must have been called with the same order and options. */
-static peigh_status check_same(struct ring *ring, const peigh_layout *l,
-                               const peigh_options *o, struct failure *f)
-{
-    enum { COUNT = 7 };
-    int64_t tol_bits;
-    memcpy(&tol_bits, &o->tol, sizeof tol_bits);
-    const char *name[COUNT] = {"n", "block", "lda", "tol", "max_sweeps",
-                               "uplo", "symmetrize"};
-    const int64_t mine[COUNT] = {l->n, l->block, l->lda, tol_bits,
-                                 o->max_sweeps, o->uplo, o->symmetrize};
-    int64_t bounds[2 * COUNT];
-    for (int k = 0; k < COUNT; k++) {
-        bounds[k] = mine[k];
-        bounds[COUNT + k] = -mine[k];
-    }
-    if (ring_max_int64(ring, bounds, 2 * COUNT, f))
-        return f->status;
-    for (int k = 0; k < COUNT; k++)
-        if (bounds[k] != -bounds[COUNT + k])
-            fail(f, PEIGH_ERR_ARGUMENT,
-                 "%s is not the same on all ranks", name[k]);
-    return f->status;
-}
-
-static peigh_status check_arguments(struct solver *s, const double *a,
-                                    const double *values, struct failure *f)
-{
-    check_options(s->options, f);
-    check_layout(&s->ring, s->layout, s->options, f);
-    if (!failed(f) && s->layout->count > 0 && (!a || !values))
-        fail(f, PEIGH_ERR_ARGUMENT, "a or values is NULL");
-    if (ring_agree(&s->ring, f))
-        return f->status;
-    return check_same(&s->ring, s->layout, s->options, f);
-}
-
-/* --- blocks in memory -------------------------------------------------- */
-
-static double *cell(const struct solver *s, int64_t number)
-{
-    return s->columns.a +
-           number * s->schedule.blocks.widest * s->columns.lda;
-}
-
-static void move_columns(const struct columns *c, double *to,
-                         const double *from, int64_t width)
-{
-    if (to != from)
-        memmove(to, from, sizeof(double) * (size_t)(width * c->lda));
-}
-
-/* The caller's columns lie side by side; the solver's blocks in cells of
- * equal size.  Spread them out before, from the last block on; and back. */
-static void spread_blocks(struct solver *s)
-{
-    const struct blocks *blocks = &s->schedule.blocks;
-    int64_t first_slot = 2 * s->schedule.share.first_pair;
-    for (int64_t i = schedule_seats(&s->schedule) - 1; i >= 0; i--) {
-        int64_t b = first_slot + i;
-        move_columns(&s->columns, cell(s, i),
-                     column(&s->columns,
-                            block_first(blocks, b) - s->columns.first),
-                     block_width(blocks, b));
-    }
-}
-
-static void gather_blocks(struct solver *s)
-{
-    const struct blocks *blocks = &s->schedule.blocks;
-    int64_t first_slot = 2 * s->schedule.share.first_pair;
-    for (int64_t i = 0; i < schedule_seats(&s->schedule); i++) {
-        int64_t b = first_slot + i;
-        move_columns(&s->columns,
-                     column(&s->columns,
-                            block_first(blocks, b) - s->columns.first),
-                     cell(s, i), block_width(blocks, b));
-    }
-}
-
-static void swap_cells(struct solver *s, int64_t i, int64_t j)
-{
-    double *x = cell(s, i), *y = cell(s, j);
-    int64_t size = s->schedule.blocks.widest * s->columns.lda;
-    for (int64_t k = 0; i != j && k < size; k++) {
-        double xk = x[k];
-        x[k] = y[k];
-        y[k] = xk;
-    }
-}
-
-/* Bring seat i into cell i, for all seats.  Cells 0 .. i-1 have been filled
- * by swapping, so what was in cell j < i is now where seat j was. */
-static void order_cells(struct solver *s)
-{
-    for (int64_t i = 0; i < schedule_seats(&s->schedule); i++) {
-        int64_t j = schedule_seat(&s->schedule, s->step, i).cell;
-        while (j < i)
-            j = schedule_seat(&s->schedule, s->step, j).cell;
-        swap_cells(s, i, j);
-    }
-}
-
-/* After an odd number of sweeps the line of blocks is reversed: exchange the
- * blocks of the slots i and M-1-i, each two ranks in the order of i. */
-static peigh_status mirror_blocks(struct solver *s, struct failure *f)
-{
-    const struct blocks *blocks = &s->schedule.blocks;
-    int64_t last = blocks->count - 1;
-    int64_t first_slot = 2 * s->schedule.share.first_pair;
-    int64_t lda = s->columns.lda;
-    for (int64_t i = 0; i < blocks->count / 2; i++) {
-        int left = slot_owner(blocks, i, s->ring.ranks);
-        int right = slot_owner(blocks, last - i, s->ring.ranks);
-        bool at_left = s->ring.rank == left, at_right = s->ring.rank == right;
-        int64_t small = lda * block_width(blocks, i);
-        int64_t large = lda * block_width(blocks, last - i);
-        if (at_left && at_right)
-            swap_cells(s, i - first_slot, last - i - first_slot);
-        else if (at_left)
-            ring_pass(&s->ring, cell(s, i - first_slot), large, right, small,
-                      right, f);
-        else if (at_right)
-            ring_pass(&s->ring, cell(s, last - i - first_slot), small, left,
-                      large, left, f);
-        if (failed(f))
-            return f->status;
-    }
-    return PEIGH_OK;
-}
-
-static peigh_status blocks_home(struct solver *s, struct failure *f)
-{
-    order_cells(s);
-    if (s->report->sweeps % 2 != 0 && mirror_blocks(s, f))
-        return f->status;
-    gather_blocks(s);
-    return PEIGH_OK;
+    double small = 0.5 * (double)(n > 1 ? n : 1) * DBL_EPSILON;
+    return fmin(small, tol_default * fmax(1.0, sqrt((double)n / tol_order)));
 }
 
 /* --- sweeps ------------------------------------------------------------ */
 
 static struct block block_in(const struct solver *s, struct seat seat)
 {
-    return (struct block){cell(s, seat.cell),
+    return (struct block){cell(&s->cells, seat.cell),
                           block_width(&s->schedule.blocks, seat.home)};
 }
 
@@ -266,7 +90,7 @@ static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
     const struct blocks *blocks = &s->schedule.blocks;
     int64_t lda = s->columns.lda;
     double start = MPI_Wtime();
-    ring_pass(&s->ring, cell(s, p.cell),
+    ring_pass(&s->ring, cell(&s->cells, p.cell),
               lda * block_width(blocks, p.home_out), p.to,
               lda * block_width(blocks, p.home_in), p.from, f);
     s->exchange_seconds += MPI_Wtime() - start;
@@ -394,6 +218,9 @@ static void eigenpairs(struct solver *s, double *values, struct failure *f)
     for (int64_t j = 0; j < c->count; j++) {
         double *x = column(c, j);
         double norm = sqrt(column_square(c->n, x));
+        if (!(norm > 0.0))
+            fail(f, PEIGH_ERR_RESULT, "column %lld has the norm %g",
+                 (long long)(c->first + j), norm);
         for (int64_t i = 0; i < c->n; i++)
             x[i] /= norm;
         values[j] = norm - s->shift.sigma;
@@ -420,7 +247,7 @@ static peigh_status check_trace(struct solver *s, const double *values,
         return f->status;
     /* Each eigenvalue is good to n eps of the largest, at most about sigma
      * and n; entries are below 1. */
-    double bound = n * n * DBL_EPSILON *
+    double bound = n * (n * DBL_EPSILON + s->tol) *
                    (fabs(s->shift.sigma) + sqrt(n) + fabs(s->shift.trace));
     if (!(fabs(sum - s->shift.trace) <= bound))
         return fail(f, PEIGH_ERR_RESULT,
@@ -488,11 +315,11 @@ static peigh_status solve(struct solver *s, double *values,
     s->report->asymmetry = input.asymmetry;
     s->report->seconds.setup = MPI_Wtime() - start;
 
-    spread_blocks(s);
+    cells_spread(&s->cells);
     peigh_status status = diagonalise(s, f);
     s->report->messages = s->ring.messages;
     s->report->bytes_sent = s->ring.bytes;
-    if (status || blocks_home(s, f))
+    if (status || cells_home(&s->cells, &s->ring, s->report->sweeps, f))
         return f->status;
     return finish(s, values, f);
 }
@@ -501,10 +328,11 @@ static peigh_status open_solver(struct solver *s, double *a, double *values,
                                 struct failure *f)
 {
     const peigh_layout *l = s->layout;
-    if (check_arguments(s, a, values, f))
+    if (arguments_check(&s->ring, l, s->options, a, values, f))
         return f->status;
     s->schedule = schedule_of(l->n, l->block, l->rank, l->ranks);
     s->columns = (struct columns){a, l->n, l->first, l->count, l->lda};
+    s->cells = (struct cells){&s->schedule, &s->columns};
     s->tol = s->options->tol > 0.0 ? s->options->tol : default_tol(l->n);
     start_report(s);
     workspace_open(&s->w, l->block, f);
@@ -536,32 +364,6 @@ cleanup:
     ring_close(&s.ring);
     s.report->status = f.status;
     memcpy(s.report->message, f.message, sizeof f.message);
-    return f.status;
-}
-
-peigh_status peigh_gather_values(const peigh_layout *layout,
-                                 const double *values, double *all,
-                                 MPI_Comm comm)
-{
-    struct failure f = {.status = PEIGH_OK};
-    struct ring ring;
-    if (ring_open(&ring, comm, &f))
-        return f.status;
-    if (layout->ranks != ring.ranks || layout->rank != ring.rank)
-        fail(&f, PEIGH_ERR_ARGUMENT, "the layout is not for this rank");
-    if (ring_agree(&ring, &f))
-        goto cleanup;
-    for (int rank = 0; rank < ring.ranks && !failed(&f); rank++) {
-        peigh_options same = {.block = layout->block};
-        peigh_layout theirs;
-        peigh_layout_for(layout->n, rank, layout->ranks, &same, &theirs);
-        if (rank == ring.rank)
-            memcpy(all + theirs.first, values,
-                   sizeof(double) * (size_t)theirs.count);
-        ring_bcast(&ring, all + theirs.first, (int)theirs.count, rank, &f);
-    }
-cleanup:
-    ring_close(&ring);
     return f.status;
 }
 

@@ -8,7 +8,7 @@
 
 /* Largest order of a file's matrix, as in layout.c: n * n doubles still fit
  * 63 bits. */
-enum { FILE_ORDER_MAX = 1 << 29 };
+enum { FILE_ORDER_MAX = PEIGH_ORDER_MAX };
 
 /* The path as messages show it: all of it, or "..." and its end, so that the
  * reason behind it always fits. */

@@ -59,9 +59,6 @@ void stream_close(struct stream *s);
 int64_t stream_bytes(int64_t n, int64_t count, bool random_access,
                      bool mirrored, bool vectors);
 
-/* Bytes that matrix_fill takes, if it has to mirror, for a rectangle. */
-int64_t matrix_fill_bytes(bool random_access, int64_t rows, int64_t columns);
-
 /* The larger of two numbers; NaN if either is. */
 double max_or_nan(double x, double y);
 

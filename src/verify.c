@@ -195,6 +195,8 @@ static peigh_status check_vectors(struct check *c, struct verification *v,
     if (max_over_ranks(c->ring, &residual, 1, f)
         || ring_sum_double(c->ring, &c->orthogonality, 1, f))
         goto cleanup;
+    /* An eigenvalue is stored to half of the smallest double at best. */
+    residual = max_or_nan(0, residual - ldexp(1, c->exponent - 1075));
     v->residual = residual / (unit * c->norm);
     v->orthogonality = sqrt(c->orthogonality) / unit;
 cleanup:

@@ -3,23 +3,8 @@
 #ifndef VERIFY_H
 #define VERIFY_H
 
+#include "matrix.h"
 #include "ring.h"
-#include "source.h"
-
-/* How to read the matrix from its source: the same rules as the solver's. */
-struct matrix {
-    const struct source *source;
-    peigh_uplo uplo;
-    bool symmetrize;
-};
-
-/* Rectangle of the symmetric matrix that the options define, in the manner of
- * source->fill: with PEIGH_LOWER or PEIGH_UPPER an entry of the other
- * triangle is read as its mirror image, with symmetrize as the mean of both.
- * PEIGH_FULL without symmetrize reads entries as they are. */
-peigh_status matrix_fill(const struct matrix *matrix, int64_t i0, int64_t i1,
-                         int64_t j0, int64_t j1, double *a, int64_t lda,
-                         struct failure *f);
 
 struct verification {
     double residual;       /* max_j ||A z_j - lambda_j z_j|| / (n eps ||A||) */

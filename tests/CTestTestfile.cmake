@@ -8,7 +8,7 @@
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
     set_tests_properties(${name} PROPERTIES LABELS "${labels}"
-        TIMEOUT ${timeout} WORKING_DIRECTORY "@ROOT@")
+        TIMEOUT ${timeout} WORKING_DIRECTORY "@ROOT@" RUN_SERIAL TRUE)
 endmacro()
 
 # program on each of the given numbers of ranks
@@ -39,6 +39,9 @@ foreach(name ${names})
     set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
+file(GLOB objects "@BUILD@/*.o")
+peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})
+set_tests_properties(portable PROPERTIES SKIP_RETURN_CODE 77)
 peigh_test(install install 120 sh "@ROOT@/tests/install.sh")
 peigh_test(setup install 60 sh "@ROOT@/tests/setup.sh")
 peigh_mpi_test(example "example" 60 3)

@@ -440,12 +440,13 @@ def outputs_do_not_replace_what_is_no_regular_file(folder):
         expect((folder / path).is_fifo(), path, "was replaced")
 
 
-def a_full_standard_output_is_an_error_for_json(folder):
-    with open("/dev/full", "w") as full:
-        run = peigh_alone(folder, "--json", "-", "-n", 20, "gallery:min",
-                          stdout=full)
-    expect(run.code == OUTPUT, run.code)
-    expect("standard output" in run.messages[0], run.messages)
+def a_full_standard_output_is_an_error(folder):
+    for options in (("--json", "-"), ("--plan",), ("--help",), ()):
+        with open("/dev/full", "w") as full:
+            run = peigh_alone(folder, *options, "-n", 20, "gallery:min",
+                              stdout=full)
+        expect(run.code == OUTPUT, options, run.code)
+        expect("standard output" in run.messages[0], run.messages)
 
 
 # --- JSON --------------------------------------------------------------------

@@ -15,7 +15,7 @@ static const char *const spectra[] = {
     "random-sign", "deficient", "equal", "pm1"};
 
 static const char *const scales[] = {"1", "1e-280", "1e-150", "1e150",
-                                     "1e280"};
+                                     "1e280", "1e-300", "1e300"};
 
 /* Matrices whose order is not free. */
 static const struct { const char *spec; int64_t n; } fixed[] = {

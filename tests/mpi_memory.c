@@ -6,6 +6,8 @@
 #include "memory.h"
 #include "report.h"
 
+#include <malloc.h>
+
 enum { BLOCK = 16 };
 
 static int64_t largest(int64_t x)
@@ -28,6 +30,7 @@ static bool reset_peak(void)
 static peigh_memory solve(int64_t n, int64_t *beyond)
 {
     struct problem p;
+    malloc_trim(0); /* what earlier solves have freed is not there any more */
     bool known = reset_peak();
     int64_t before = resident_peak();
     problem_open(&p, MPI_COMM_WORLD, "gallery:gaussian", n, BLOCK);
@@ -35,7 +38,7 @@ static peigh_memory solve(int64_t n, int64_t *beyond)
     if (beyond)
         *beyond = known ? largest(resident_peak() - before -
                                   (int64_t)peigh_array_bytes(&p.layout))
-                        : -1;
+                        : INT64_MIN;
     expect_everywhere(p.status == PEIGH_OK, "n=%lld", (long long)n);
     peigh_memory memory = p.report.memory;
     problem_close(&p);
@@ -115,12 +118,12 @@ END_TEST
  * been used once, at 16 times the columns. */
 START_TEST(peak_resident_memory_beyond_the_columns_does_not_grow)
 {
-    const int64_t slack = 1 << 20; /* page tables' and malloc's rounding */
+    const int64_t slack = 192 << 10; /* malloc's rounding, MPI's queues */
     int64_t small, large;
     solve(512, NULL);
     solve(256, &small);
     solve(1024, &large);
-    if (small < 0)
+    if (everywhere(small == INT64_MIN))
         return; /* the system does not tell */
     expect_everywhere(large <= small + slack,
                       "beyond the columns: %lld bytes at 256, %lld at 1024",
@@ -133,6 +136,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
+    mallopt(M_MMAP_THRESHOLD, 32 << 10); /* freed blocks leave at once */
     TCase *t = tcase_create("memory");
     tcase_add_test(t, workspace_is_the_same_for_all_orders);
     tcase_add_test(t, workspace_at_the_default_block_is_below_four_megabytes);

@@ -50,6 +50,18 @@ START_TEST(ragged_blocks_and_double_eigenvalues_are_solved)
 }
 END_TEST
 
+/* The least orders leave the least room for rounding: many matrices. */
+START_TEST(the_smallest_orders_are_solved_for_many_matrices)
+{
+    char spec[100];
+    for (int seed = 1; seed <= 20; seed++) {
+        snprintf(spec, sizeof spec, "gallery:gaussian,seed=%d", seed);
+        expect_solved(spec, _i, 0);
+        expect_solved(spec, _i, 1);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     TCase *t = tcase_create("sizes");
@@ -58,6 +70,8 @@ int main(int argc, char **argv)
     tcase_add_loop_test(
         t, orders_up_to_129_are_solved_with_blocks_of_one_and_four, 0, ORDERS);
     tcase_add_test(t, orders_beside_twice_the_columns_of_all_ranks_are_solved);
+    tcase_add_loop_test(t, the_smallest_orders_are_solved_for_many_matrices, 1,
+                        11);
     tcase_add_test(t, ragged_blocks_and_double_eigenvalues_are_solved);
     return run_suite(&argc, &argv, t);
 }

@@ -406,6 +406,57 @@ START_TEST(progress_is_told_after_every_sweep)
 }
 END_TEST
 
+static int threads(void)
+{
+    char line[200];
+    int count = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "Threads: %d", &count);
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* A BLAS with a thread per core in each rank ruins a full node. */
+START_TEST(a_solve_starts_no_threads)
+{
+    int before = threads();
+    expect_solved("gallery:gaussian", 200, 0);
+    expect_everywhere(threads() == before, "%d threads", threads());
+}
+END_TEST
+
+START_TEST(a_gathering_with_the_wrong_layout_is_refused)
+{
+    struct problem p;
+    double all[40] = {0};
+    problem_open(&p, MPI_COMM_WORLD, "gallery:gaussian", 40, 0);
+    problem_solve(&p);
+    p.layout.block = 300;
+    expect_everywhere(peigh_gather_values(&p.layout, p.values, all, p.comm) ==
+                      PEIGH_ERR_ARGUMENT, "accepted");
+    problem_close(&p);
+}
+END_TEST
+
+/* Halving first would lose the last bit of a denormal number. */
+START_TEST(symmetrize_keeps_denormal_numbers)
+{
+    struct problem p;
+    problem_open(&p, MPI_COMM_WORLD, "gallery:type,k=2", 5, 0);
+    problem_fill(&p);
+    scale(&p, -1074);
+    p.options.symmetrize = true;
+    solve_again(&p);
+    bool right = true;
+    for (int64_t j = 0; j < p.layout.count; j++)
+        right = right && p.values[j] == 0x1p-1074;
+    expect_everywhere(right, "not the smallest double");
+    problem_close(&p);
+}
+END_TEST
+
 /* A second solver in the same program, on another communicator. */
 START_TEST(the_callers_communicator_is_left_alone)
 {
@@ -450,6 +501,9 @@ int main(int argc, char **argv)
     tcase_add_test(t, options_that_differ_between_ranks_are_refused_by_all);
     tcase_add_test(t, a_larger_stride_changes_nothing);
     tcase_add_test(t, progress_is_told_after_every_sweep);
+    tcase_add_test(t, a_solve_starts_no_threads);
+    tcase_add_test(t, a_gathering_with_the_wrong_layout_is_refused);
+    tcase_add_test(t, symmetrize_keeps_denormal_numbers);
     tcase_add_test(t, the_callers_communicator_is_left_alone);
     return run_suite(&argc, &argv, t);
 }
