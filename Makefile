@@ -35,7 +35,8 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve arguments cells gather schedule layout ring pair rotate definite input memory failure
+LIBRARY := solve arguments cells gather schedule layout ring pair rotate definite \
+           bounds cholesky permute input mirror memory failure
 PROGRAM := main command report verify compare matrix stream output \
            source source_file source_npy source_mtx lines \
            source_gallery gallery_formula gallery_spectra
@@ -53,7 +54,8 @@ endif
 
 UNIT_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 MPI_TESTS  := $(patsubst tests/%.c,%,$(wildcard tests/mpi_*.c))
-tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%)
+tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%) \
+              $(BUILD)/accuracy
 
 .PHONY: all run test tests build-tests sanitize valgrind install clean help \
         setup check-tools

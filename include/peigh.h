@@ -53,6 +53,7 @@ typedef enum peigh_status {
     PEIGH_ERR_ARGUMENT,       /* an argument or option is out of range */
     PEIGH_ERR_NOT_FINITE,     /* NaN or infinity in the matrix or result */
     PEIGH_ERR_NOT_SYMMETRIC,  /* message: the worst pair of entries */
+    PEIGH_ERR_NOT_DEFINITE,   /* message: the pivot that is not positive */
     PEIGH_ERR_MEMORY,         /* message: what was needed */
     PEIGH_ERR_NO_CONVERGENCE, /* message: sweeps, remaining cosine */
     PEIGH_ERR_RESULT,         /* the result failed the solver's own check */
@@ -66,6 +67,16 @@ typedef enum peigh_uplo {
     PEIGH_LOWER,    /* i >= j; the entries above are never looked at */
     PEIGH_UPPER,    /* i <= j; the entries below are never looked at */
 } peigh_uplo;
+
+/* Is the matrix positive definite? */
+typedef enum peigh_definite {
+    PEIGH_DEFINITE_AUTO = 0, /* find out: by its Cholesky factor if it has
+                              * one, up to a shift at the level of rounding;
+                              * else by a shift */
+    PEIGH_DEFINITE_YES,      /* it is: PEIGH_ERR_NOT_DEFINITE if not.  Every
+                              * eigenvalue is accurate relative to itself */
+    PEIGH_DEFINITE_NO,       /* do not try: straight to the shift */
+} peigh_definite;
 
 /* What a sweep did, for the progress callback. */
 typedef struct peigh_sweep {
@@ -88,6 +99,7 @@ typedef struct peigh_options {
     int max_sweeps;   /* give up after so many, 1 .. PEIGH_SWEEPS_MAX;
                        * default 30 */
     peigh_uplo uplo;  /* default PEIGH_FULL */
+    peigh_definite definite; /* default PEIGH_DEFINITE_AUTO */
     bool symmetrize;  /* replace A by (A + A^T)/2 instead of refusing it;
                        * only with PEIGH_FULL; default false */
     void (*progress)(void *context, const peigh_sweep *sweep);
@@ -128,7 +140,12 @@ typedef struct peigh_report {
     int sweeps;                 /* the last one finds nothing to rotate */
     double off_norm[PEIGH_SWEEPS_MAX]; /* per sweep, as in peigh_sweep */
     int64_t rotations;
-    double shift;               /* sigma: A + sigma I was positive definite */
+    bool cholesky;              /* worked on the Cholesky factor of
+                                 * A + shift I; else on A + shift I itself */
+    bool relative;              /* each eigenvalue is accurate relative to
+                                 * itself, as far as the entries determine
+                                 * it; else to n eps ||A|| */
+    double shift;               /* sigma, 0 when relative */
     double asymmetry;           /* PEIGH_FULL: largest |a_ij - a_ji| found */
     peigh_memory memory;        /* as allocated; equals peigh_memory_for
                                  * unless the caller made lda larger */
@@ -192,13 +209,15 @@ PEIGH_API peigh_status peigh_memory_for(int64_t n, int ranks,
  *   options  NULL means the defaults
  *   report   filled in on every rank; may be NULL
  *
- * Eigenvalues are accurate to n eps ||A||_2; the same bits come out for every
- * number of ranks at equal block width (on processors of one type: the BLAS
- * and the vector code round differently on others).
+ * Eigenvalues are accurate to n eps ||A||_2, and those of a positive definite
+ * matrix relative to themselves (report.relative); the same bits come out for
+ * every number of ranks at equal block width (on processors of one type: the
+ * BLAS and the vector code round differently on others).
  *
  * Methods: one-sided Jacobi, M. R. Hestenes 1958; rotation formulas, H.
  * Rutishauser 1966; norm-ordered columns, P. P. M. de Rijk 1989; shift from
- * Lanczos bounds, C. Lanczos 1950, J. Kuczynski & H. Wozniakowski 1992. */
+ * Lanczos bounds, C. Lanczos 1950, J. Kuczynski & H. Wozniakowski 1992;
+ * Cholesky factor, K. Veselic & V. Hari 1989, J. Demmel & K. Veselic 1992. */
 PEIGH_API peigh_status peigh_solve(const peigh_layout *layout, double *a,
                                    double *values, MPI_Comm comm,
                                    const peigh_options *options,

@@ -17,6 +17,10 @@ static void check_options(const peigh_options *o, struct failure *f)
         o->uplo != PEIGH_UPPER)
         fail(f, PEIGH_ERR_ARGUMENT, "uplo is %d, not a peigh_uplo",
              (int)o->uplo);
+    if (o->definite != PEIGH_DEFINITE_AUTO &&
+        o->definite != PEIGH_DEFINITE_YES && o->definite != PEIGH_DEFINITE_NO)
+        fail(f, PEIGH_ERR_ARGUMENT, "definite is %d, not a peigh_definite",
+             (int)o->definite);
     if (o->symmetrize && o->uplo != PEIGH_FULL)
         fail(f, PEIGH_ERR_ARGUMENT,
              "symmetrize needs both triangles (uplo is not PEIGH_FULL)");
@@ -46,13 +50,14 @@ static void check_layout(const struct ring *ring, const peigh_layout *l,
 static peigh_status check_same(struct ring *ring, const peigh_layout *l,
                                const peigh_options *o, struct failure *f)
 {
-    enum { COUNT = 7 };
+    enum { COUNT = 8 };
     int64_t tol_bits;
     memcpy(&tol_bits, &o->tol, sizeof tol_bits);
     const char *name[COUNT] = {"n", "block", "lda", "tol", "max_sweeps",
-                               "uplo", "symmetrize"};
+                               "uplo", "symmetrize", "definite"};
     const int64_t mine[COUNT] = {l->n, l->block, l->lda, tol_bits,
-                                 o->max_sweeps, o->uplo, o->symmetrize};
+                                 o->max_sweeps, o->uplo, o->symmetrize,
+                                 o->definite};
     int64_t bounds[2 * COUNT];
     for (int k = 0; k < COUNT; k++) {
         bounds[k] = mine[k];

@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum option_code {
-    TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, CHECK, NO_CHECK, COMPARE,
-    NO_COMPARE, JSON, PLAN, HELP, VERSION,
+    TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, DEFINITE, CHECK, NO_CHECK,
+    COMPARE, NO_COMPARE, JSON, PLAN, HELP, VERSION,
 };
 
 static const struct option long_options[] = {
@@ -24,6 +24,7 @@ static const struct option long_options[] = {
     {"tol", required_argument, NULL, TOL},
     {"max-sweeps", required_argument, NULL, MAX_SWEEPS},
     {"uplo", required_argument, NULL, UPLO},
+    {"definite", required_argument, NULL, DEFINITE},
     {"symmetrize", no_argument, NULL, SYMMETRIZE},
     {"values", required_argument, NULL, 'o'},
     {"vectors", required_argument, NULL, 'v'},
@@ -57,22 +58,27 @@ static const char usage_text[] =
 "                         full: read both triangles, refuse the matrix if\n"
 "                         they differ (default); lower, upper: never look at\n"
 "                         the other triangle\n"
+"      --definite auto|yes|no\n"
+"                         yes: the matrix is positive definite, an error if\n"
+"                         not; all eigenvalues accurate relative to\n"
+"                         themselves.  auto: find out.  no: do not try\n"
 "      --symmetrize       solve (A + A^T)/2\n"
 "  -o, --values FILE      write the eigenvalues, ascending (.npy or .txt)\n"
 "  -v, --vectors FILE     write the eigenvectors as columns (.npy)\n"
 "      --check, --no-check\n"
 "                         residual and orthogonality of the result (default:\n"
 "                         check); a failed check ends with exit code 5\n"
-"      --compare pdsyev   solve again with ScaLAPACK, on its own copy\n"
+"      --compare pdsyev|pdsyevd|pdsyevr\n"
+"                         solve again with ScaLAPACK, on its own copy\n"
 "      --no-compare       do not, even without MATRIX\n"
 "      --json FILE        write the report as JSON; - is standard output\n"
 "      --plan             print the memory a run would take and exit\n"
 "  -q, --quiet            print nothing but errors (and --json -)\n"
 "      --help, --version\n"
 "\n"
-"Exit codes: 0 done; 1 wrong usage; 2 input missing, malformed, not finite or\n"
-"not symmetric; 3 no convergence; 4 out of memory; 5 the result failed a\n"
-"check; 6 output could not be written; 7 MPI failed.\n"
+"Exit codes: 0 done; 1 wrong usage; 2 input missing, malformed, not finite,\n"
+"not symmetric or not positive definite; 3 no convergence; 4 out of memory;\n"
+"5 the result failed a check; 6 output could not be written; 7 MPI failed.\n"
 "\n"
 "Gallery (default order 500 unless said; n= and seed= go anywhere):\n";
 
@@ -118,6 +124,27 @@ static peigh_uplo read_uplo(const char *value, struct failure *f)
     return PEIGH_FULL;
 }
 
+static peigh_definite read_definite(const char *value, struct failure *f)
+{
+    static const char *const name[] = {
+        [PEIGH_DEFINITE_AUTO] = "auto", [PEIGH_DEFINITE_YES] = "yes",
+        [PEIGH_DEFINITE_NO] = "no"};
+    for (int k = PEIGH_DEFINITE_AUTO; k <= PEIGH_DEFINITE_NO; k++)
+        if (strcmp(value, name[k]) == 0)
+            return (peigh_definite)k;
+    wrong(f, "--definite", value, "auto, yes or no");
+    return PEIGH_DEFINITE_AUTO;
+}
+
+static enum peer read_peer(const char *value, struct failure *f)
+{
+    for (int peer = 0; peer < PEERS; peer++)
+        if (strcmp(value, peer_name((enum peer)peer)) == 0)
+            return (enum peer)peer;
+    wrong(f, "--compare", value, "pdsyev, pdsyevd or pdsyevr");
+    return PDSYEV;
+}
+
 static const char *read_path(const char *option, const char *value,
                              bool (*name_ok)(const char *),
                              const char *expected, struct failure *f)
@@ -148,6 +175,7 @@ static void apply(struct command *c, int option, const char *value,
                                                  PEIGH_SWEEPS_MAX, f);
         break;
     case UPLO: c->solver.uplo = read_uplo(value, f); break;
+    case DEFINITE: c->solver.definite = read_definite(value, f); break;
     case SYMMETRIZE: c->solver.symmetrize = true; break;
     case 'o':
         c->values_path = read_path("--values", value, output_values_name_ok,
@@ -160,8 +188,7 @@ static void apply(struct command *c, int option, const char *value,
     case CHECK: c->check = true; break;
     case NO_CHECK: c->check = false; break;
     case COMPARE:
-        if (strcmp(value, "pdsyev") != 0)
-            wrong(f, "--compare", value, "pdsyev");
+        c->peer = read_peer(value, f);
         c->compare = true;
         break;
     case NO_COMPARE: c->compare = false; break;

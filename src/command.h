@@ -2,7 +2,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-#include "failure.h"
+#include "verify.h"
 
 struct command {
     const char *matrix;       /* file or gallery entry */
@@ -13,7 +13,8 @@ struct command {
     const char *vectors_path;
     const char *json_path;    /* "-": standard output */
     bool check;
-    bool compare;             /* with pdsyev */
+    bool compare;             /* with ... */
+    enum peer peer;
     bool plan, quiet, help, version;
 };
 

@@ -1,6 +1,7 @@
-/* The same matrix, solved by ScaLAPACK's pdsyev.
+/* The same matrix, solved by ScaLAPACK: pdsyev (QR iteration), pdsyevd (divide
+ * and conquer) or pdsyevr (relatively robust representations).
  *
- * pdsyev wants its matrix block-cyclic on a p x q grid of processes: with
+ * They want their matrix block-cyclic on a p x q grid of processes: with
  * blocks of nb x nb, entry (i, j) lives on process
  *
  *     (floor(i / nb) mod p,  floor(j / nb) mod q)
@@ -9,13 +10,14 @@
  * matrix passes by every rank in pieces (stream.h) and each keeps what is
  * its.  Eigenvectors are computed too (jobz = 'V'): the work we do.
  *
- * pdsyev gets 2^e A with ||2^e A|| in [1, 2), where ||A|| is taken from our
- * eigenvalues; its eigenvalues are scaled back. */
+ * They get 2^e A with ||2^e A|| in [1, 2), where ||A|| is taken from our
+ * eigenvalues; their eigenvalues are scaled back. */
 #include "stream.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* BLACS and ScaLAPACK come without C headers. */
 void Cblacs_pinfo(int *rank, int *ranks);
@@ -34,6 +36,18 @@ void pdsyev_(const char *jobz, const char *uplo, const int *n, double *a,
              const int *ia, const int *ja, const int *desca, double *w,
              double *z, const int *iz, const int *jz, const int *descz,
              double *work, const int *lwork, int *info);
+void pdsyevd_(const char *jobz, const char *uplo, const int *n, double *a,
+              const int *ia, const int *ja, const int *desca, double *w,
+              double *z, const int *iz, const int *jz, const int *descz,
+              double *work, const int *lwork, int *iwork, const int *liwork,
+              int *info);
+void pdsyevr_(const char *jobz, const char *range, const char *uplo,
+              const int *n, double *a, const int *ia, const int *ja,
+              const int *desca, const double *vl, const double *vu,
+              const int *il, const int *iu, int *m, int *nz, double *w,
+              double *z, const int *iz, const int *jz, const int *descz,
+              double *work, const int *lwork, int *iwork, const int *liwork,
+              int *info);
 
 enum {
     BLOCK_MAX = 32,     /* pdsyev's usual blocking factor */
@@ -52,13 +66,15 @@ struct problem {
     struct ring *ring;
     const peigh_layout *layout;
     const struct matrix *matrix;
+    enum peer peer;
     struct grid grid;
     int n, nb;
     int local_rows, local_columns;
     int exponent;
     int desc[DESCRIPTOR];
     double *a, *z, *work; /* local parts; NULL outside of the grid */
-    int lwork;
+    int *iwork;
+    int lwork, liwork;
     double *w;            /* n eigenvalues, on every rank */
 };
 
@@ -152,31 +168,56 @@ static peigh_status check_sizes(struct problem *x, struct failure *f)
     return PEIGH_OK;
 }
 
-static void call_pdsyev(struct problem *x, double *work, int lwork, int *info)
+const char *peer_name(enum peer peer)
 {
-    const int one = 1;
-    pdsyev_("V", "L", &x->n, x->a, &one, &one, x->desc, x->w, x->z, &one,
-            &one, x->desc, work, &lwork, info);
+    static const char *const name[PEERS] = {
+        [PDSYEV] = "pdsyev", [PDSYEVD] = "pdsyevd", [PDSYEVR] = "pdsyevr"};
+    return name[peer];
 }
 
-/* Set desc and lwork.  Collective over the grid: pdsyev compares arguments
- * even when it is only asked for its workspace. */
+static void call_peer(struct problem *x, double *work, int lwork, int *iwork,
+                      int liwork, int *info)
+{
+    const int one = 1;
+    const double none = 0.0;
+    int values, vectors;
+    switch (x->peer) {
+    case PDSYEV:
+        pdsyev_("V", "L", &x->n, x->a, &one, &one, x->desc, x->w, x->z, &one,
+                &one, x->desc, work, &lwork, info);
+        iwork[0] = 1;
+        break;
+    case PDSYEVD:
+        pdsyevd_("V", "L", &x->n, x->a, &one, &one, x->desc, x->w, x->z,
+                 &one, &one, x->desc, work, &lwork, iwork, &liwork, info);
+        break;
+    default:
+        pdsyevr_("V", "A", "L", &x->n, x->a, &one, &one, x->desc, &none,
+                 &none, &one, &x->n, &values, &vectors, x->w, x->z, &one,
+                 &one, x->desc, work, &lwork, iwork, &liwork, info);
+    }
+}
+
+/* Set desc, lwork and liwork.  Collective over the grid: the peers compare
+ * arguments even when they are only asked for their workspace. */
 static void plan_workspace(struct problem *x, struct failure *f)
 {
     const int zero = 0;
     int lld = x->local_rows > 0 ? x->local_rows : 1, info = 0;
-    double answer = 0;
+    double answer[3] = {0};  /* pdsyevr's query writes more than one */
+    int integers[3] = {0};
     descinit_(x->desc, &x->n, &x->n, &x->nb, &x->nb, &zero, &zero,
               &x->grid.context, &lld, &info);
     if (info == 0)
-        call_pdsyev(x, &answer, -1, &info);
-    double lwork = fmax(answer + WORK_MARGIN, (double)workspace_needed(x));
-    if (info != 0 || lwork > INT_MAX)
-        fail(f, PEIGH_ERR_RESULT, "pdsyev refuses n = %d, nb = %d on a "
-             "%d x %d grid: info %d, workspace %.0f", x->n, x->nb,
-             x->grid.rows, x->grid.columns, info, lwork);
-    else
-        x->lwork = (int)lwork;
+        call_peer(x, answer, -1, integers, -1, &info);
+    double lwork = fmax(answer[0] + WORK_MARGIN,
+                        x->peer == PDSYEV ? (double)workspace_needed(x) : 0);
+    if (info != 0 || lwork > INT_MAX || integers[0] < 0)
+        fail(f, PEIGH_ERR_RESULT, "%s refuses n = %d, nb = %d on a "
+             "%d x %d grid: info %d, workspace %.0f", peer_name(x->peer),
+             x->n, x->nb, x->grid.rows, x->grid.columns, info, lwork);
+    x->lwork = failed(f) ? 0 : (int)lwork;
+    x->liwork = integers[0] + WORK_MARGIN;
 }
 
 static int64_t local_entries(const struct problem *x)
@@ -208,10 +249,11 @@ static peigh_status allocate(struct problem *x, struct failure *f)
     if (inside) {
         plan_workspace(x, f);
         x->work = failed(f) ? NULL : new_doubles(x->lwork);
-        if (!x->work)
+        x->iwork = calloc((size_t)x->liwork, sizeof *x->iwork);
+        if (!x->work || !x->iwork)
             fail(f, PEIGH_ERR_MEMORY,
-                 "no memory for pdsyev's workspace: %lld bytes",
-                 (long long)x->lwork * 8);
+                 "no memory for the workspace of %s: %lld bytes",
+                 peer_name(x->peer), (long long)x->lwork * 8);
     }
     return ring_agree(x->ring, f);
 }
@@ -268,10 +310,11 @@ static peigh_status solve(struct problem *x, double *seconds,
     if (x->grid.row >= 0) {
         int info = 0;
         double start = MPI_Wtime();
-        call_pdsyev(x, x->work, x->lwork, &info);
+        call_peer(x, x->work, x->lwork, x->iwork, x->liwork, &info);
         *seconds = MPI_Wtime() - start;
         if (info != 0)
-            fail(f, PEIGH_ERR_RESULT, "pdsyev failed with info = %d", info);
+            fail(f, PEIGH_ERR_RESULT, "%s failed with info = %d",
+                 peer_name(x->peer), info);
     }
     if (ring_agree(x->ring, f)
         || ring_max_double(x->ring, seconds, 1, f)
@@ -322,13 +365,15 @@ static peigh_status run(struct problem *x, const double *values,
     return ring_max_int64(x->ring, &c->bytes, 1, f);
 }
 
-peigh_status compare_pdsyev(struct ring *ring, const peigh_layout *layout,
-                            const struct matrix *matrix, const double *values,
-                            struct comparison *c, struct failure *f)
+peigh_status compare_peer(struct ring *ring, const peigh_layout *layout,
+                          const struct matrix *matrix, const double *values,
+                          enum peer peer, double *theirs,
+                          struct comparison *c, struct failure *f)
 {
-    struct problem x = { .ring = ring, .layout = layout, .matrix = matrix };
+    struct problem x = { .ring = ring, .layout = layout, .matrix = matrix,
+                         .peer = peer };
     choose_grid(ring->ranks, &x.grid.rows, &x.grid.columns);
-    *c = (struct comparison){ .rows = x.grid.rows,
+    *c = (struct comparison){ .peer = peer, .rows = x.grid.rows,
                               .columns = x.grid.columns };
     if (layout->n == 0)
         return PEIGH_OK;
@@ -344,11 +389,13 @@ peigh_status compare_pdsyev(struct ring *ring, const peigh_layout *layout,
         return f->status;
 
     grid_open(&x.grid, ring->comm);
-    run(&x, values, c, f);
+    if (!run(&x, values, c, f) && theirs)
+        memcpy(theirs, x.w, sizeof *theirs * (size_t)x.n);
     grid_close(&x.grid);
     free(x.a);
     free(x.z);
     free(x.work);
+    free(x.iwork);
     free(x.w);
     return f->status;
 }

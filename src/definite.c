@@ -1,54 +1,56 @@
-/* Making the matrix positive definite: G = 2^-e A + sigma I.
+/* From the matrix A to columns G that are orthogonal exactly when they are
+ * eigenvectors.  With A scaled by a power of two there are two ways.
  *
- * One-sided Jacobi finds the singular values of G, which are its eigenvalues
- * when G is positive definite.  The shift comes from Lanczos bounds on the
- * spectrum (C. Lanczos 1950),
+ * Positive (semi)definite: the Cholesky factor, G G^T = A + sigma I, with
+ * sigma = 0, or else with the smallest sigma that rounding demands.  The
+ * eigenvalues are |g|^2 - sigma.  With sigma = 0 each of them, however small,
+ * is accurate relative to itself as far as the entries of A determine it (J.
+ * Demmel & K. Veselic 1992).  Rows and columns are put in the order of the
+ * diagonal first: pivots come in descending order, and the columns of G begin
+ * nearly sorted.
+ *
+ * Indefinite: the shift G = A + sigma I with
  *
  *     sigma = -theta_min + max(theta_max - theta_min, |theta|) / 4,
  *
- * so that the condition number of G is about 5 and the error of an eigenvalue
- * stays that of n eps ||A||.  The bounds are theta_min >= lambda_min and
- * theta_max <= lambda_max; G is positive definite when each is off by less
- * than a sixth of the spread.  From a random start, k steps fail to give that
- * with a probability below 1.65 sqrt(n) exp(-(2k-1)/sqrt(6)) (J. Kuczynski &
- * H. Wozniakowski 1992): 4e-12 for k = 40 and n = 1e5.  The trace of
- * the result is compared with that of A afterwards (solve.c), so that even
- * then a wrong result would not pass.
+ * theta from bounds.c, so that the condition number of G is about 5 and the
+ * error of an eigenvalue stays that of n eps ||A||.  G is positive definite
+ * when each bound is off by less than a sixth of the spread, which fails with
+ * the probability given in bounds.c; solve.c compares the trace of the result
+ * with that of A, so that even then a wrong result would not pass.
  *
- * The same bits on any number of ranks: every sum over ranks is made of parts
- * that are the same for every distribution (a block's, or a column's),
- * rounded to integers.  The sum of integers does not depend on their order.
- *
- * The vectors are distributed like the columns: entry j lies in the header of
- * column j. */
+ * A failed factorization costs time and nothing else: the lower triangle
+ * still holds A, and the diagonal was kept in the header. */
 #include "definite.h"
 
+#include "bounds.h"
+#include "cholesky.h"
 #include "layout.h"
-
-#include "noise.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
-
-enum {
-    STEPS = 40,
-    /* Rows of the header. */
-    V = 0, V_BEFORE = 1, AV = 2,
-};
 
 /* sigma is rounded up to this many bits: the diagonal of an integer matrix
  * then stays exact. */
 static const int sigma_bits = 10;
 
-/* The Lanczos process has found an invariant subspace when beta is so small
- * beside the norm: the start has a part in every eigenspace, so the bounds
- * are exact then. */
-static const double beta_of_rounding = 1e-7;
+/* The shift that rounding demands, in units of n eps ||A||: a few times what
+ * the factorization itself may be off by. */
+static const double small_shift = 4.0;
 
-static double *header(const struct columns *c, int64_t j, int row)
+/* The bounds come from differences of squares and are good to half of the
+ * digits: a lower one above this, in units of ||A||, may be rounding. */
+static const double bound_of_rounding = -1e-6;
+
+static double *diagonal(const struct permuter *p, int64_t j)
 {
-    return column(c, j) + c->n + row;
+    return column(p->columns, j) + p->columns->first + j;
+}
+
+static double *kept(const struct permuter *p, int64_t j, int64_t row)
+{
+    return column(p->columns, j) + p->columns->n +
+           header_fixed_row(p->layout->block) + row;
 }
 
 static void scale(struct columns *c, int exponent)
@@ -58,188 +60,8 @@ static void scale(struct columns *c, int exponent)
     for (int64_t j = 0; j < c->count; j++) {
         double *x = column(c, j);
         for (int64_t i = 0; i < c->n; i++)
-            x[i] = representable ? x[i] * factor
-                                 : scalbn(x[i], -exponent);
+            x[i] = representable ? x[i] * factor : scalbn(x[i], -exponent);
     }
-}
-
-/* What the Lanczos process works with. */
-struct lanczos {
-    struct ring *ring;
-    struct columns *columns;
-    int64_t block;
-    double bound; /* a power of two, at least the 1-norm of A */
-};
-
-/* The unit of the integers when numbers add up to at most `most`. */
-static double unit_of_sums(double most)
-{
-    return 0x1p61 / most;
-}
-
-/* A power of two above ||A||_1 >= ||A||_2, the largest sum of a column. */
-static peigh_status norm_bound(struct lanczos *l, struct failure *f)
-{
-    double largest = 0.0;
-    for (int64_t j = 0; j < l->columns->count; j++) {
-        const double *x = column(l->columns, j);
-        double sum = 0.0;
-        for (int64_t i = 0; i < l->columns->n; i++)
-            sum += fabs(x[i]);
-        largest = fmax(largest, sum);
-    }
-    if (ring_max_double(l->ring, &largest, 1, f))
-        return f->status;
-    int e;
-    frexp(largest, &e);
-    l->bound = scalbn(2.0, e);
-    return PEIGH_OK;
-}
-
-/* Rows i0 .. of this rank's part of A v, by blocks, added up as integers. */
-static void multiply_rows(const struct lanczos *l, int64_t i0, int64_t rows,
-                          double *part, int64_t *sum)
-{
-    const struct columns *c = l->columns;
-    struct blocks blocks = blocks_of(c->n, l->block);
-    double unit = unit_of_sums(l->bound);
-    memset(sum, 0, sizeof *sum * (size_t)rows);
-    int64_t j = 0;
-    for (int64_t b = 0; b < blocks.count && j < c->count; b++) {
-        int64_t end = block_first(&blocks, b + 1) - c->first;
-        if (end <= j)
-            continue;
-        memset(part, 0, sizeof *part * (size_t)rows);
-        for (; j < end; j++) {
-            const double *x = column(c, j) + i0;
-            double v = *header(c, j, V);
-            for (int64_t i = 0; i < rows; i++)
-                part[i] += x[i] * v;
-        }
-        for (int64_t i = 0; i < rows; i++)
-            sum[i] += (int64_t)(part[i] * unit);
-    }
-}
-
-/* A v, chunk by chunk of rows; each rank keeps the entries of its columns. */
-static peigh_status multiply(struct lanczos *l, struct failure *f)
-{
-    struct columns *c = l->columns;
-    int64_t most = l->ring->chunk / 2;
-    double *part = l->ring->bounce, unit = unit_of_sums(l->bound);
-    int64_t *sum = (int64_t *)(l->ring->bounce + most);
-    for (int64_t i0 = 0; i0 < c->n; i0 += most) {
-        int64_t rows = c->n - i0 < most ? c->n - i0 : most;
-        multiply_rows(l, i0, rows, part, sum);
-        if (ring_sum_int64(l->ring, sum, (int)rows, f))
-            return f->status;
-        for (int64_t j = 0; j < c->count; j++) {
-            int64_t i = c->first + j - i0;
-            if (i >= 0 && i < rows)
-                *header(c, j, AV) = (double)sum[i] / unit;
-        }
-    }
-    return PEIGH_OK;
-}
-
-/* A dot product of two distributed vectors (header rows) that is at most
- * `most` in absolute terms. */
-struct dot {
-    int x, y;
-    double most, value;
-};
-
-static peigh_status dots(struct lanczos *l, int count, struct dot *dot,
-                         struct failure *f)
-{
-    int64_t sum[2] = {0, 0};
-    for (int64_t j = 0; j < l->columns->count; j++)
-        for (int k = 0; k < count; k++)
-            sum[k] += llrint(*header(l->columns, j, dot[k].x) *
-                             *header(l->columns, j, dot[k].y) *
-                             unit_of_sums(dot[k].most));
-    if (ring_sum_int64(l->ring, sum, count, f))
-        return f->status;
-    for (int k = 0; k < count; k++)
-        dot[k].value = (double)sum[k] / unit_of_sums(dot[k].most);
-    return PEIGH_OK;
-}
-
-/* The start: normal deviates are uniform on the sphere, as the probability
- * above supposes.  Kept within +-8 so that the sums cannot overflow. */
-static peigh_status start_vector(struct lanczos *l, struct failure *f)
-{
-    const uint64_t seed = 20;
-    struct columns *c = l->columns;
-    struct dot square = {V, V, 64.0 * (double)c->n, 0.0};
-    for (int64_t j = 0; j < c->count; j++) {
-        double x = noise_normal(seed, (uint64_t)(c->first + j));
-        *header(c, j, V) = fmin(fmax(x, -8.0), 8.0);
-        *header(c, j, V_BEFORE) = 0.0;
-    }
-    if (dots(l, 1, &square, f))
-        return f->status;
-    for (int64_t j = 0; j < c->count; j++)
-        *header(c, j, V) /= sqrt(square.value);
-    return PEIGH_OK;
-}
-
-/* v, v_before <- (A v - alpha v - beta v_before) / next, v */
-static void next_vector(struct columns *c, double alpha, double beta,
-                        double next)
-{
-    for (int64_t j = 0; j < c->count; j++) {
-        double v = *header(c, j, V), before = *header(c, j, V_BEFORE);
-        *header(c, j, V_BEFORE) = v;
-        *header(c, j, V) =
-            (*header(c, j, AV) - alpha * v - beta * before) / next;
-    }
-}
-
-/* LAPACK: eigenvalues of a symmetric tridiagonal matrix, ascending, in d. */
-void dsterf_(const int *n, double *d, double *e, int *info);
-
-/* The extreme eigenvalues of the Lanczos matrix of k steps.  Rank 0's are
- * everybody's. */
-static peigh_status extremes(struct ring *ring, int k, double *alpha,
-                             double *beta, double theta[2], struct failure *f)
-{
-    int info = 0;
-    dsterf_(&k, alpha, beta, &info);
-    theta[0] = info ? NAN : alpha[0];
-    theta[1] = info ? NAN : alpha[k - 1];
-    if (ring_bcast(ring, theta, 2, 0, f))
-        return f->status;
-    if (!(theta[0] <= theta[1]))
-        return fail(f, PEIGH_ERR_RESULT, "the Lanczos bounds on the spectrum "
-                    "failed (%g, %g)", theta[0], theta[1]);
-    return PEIGH_OK;
-}
-
-/* alpha_k = v . A v and beta_k^2 = |A v|^2 - alpha_k^2 - beta_(k-1)^2, both
- * from one reduction; bounds need no more digits than that leaves. */
-static peigh_status spectral_bounds(struct lanczos *l, double theta[2],
-                                    struct failure *f)
-{
-    double alpha[STEPS], beta[STEPS], before = 0.0;
-    int64_t n = l->columns->n;
-    int steps = n < STEPS ? (int)n : STEPS, k = 0;
-    if (norm_bound(l, f) || start_vector(l, f))
-        return f->status;
-    for (;; before = beta[k++]) {
-        struct dot dot[2] = {{V, AV, l->bound, 0.0},
-                             {AV, AV, l->bound * l->bound, 0.0}};
-        if (multiply(l, f) || dots(l, 2, dot, f))
-            return f->status;
-        alpha[k] = dot[0].value;
-        double square = dot[1].value - alpha[k] * alpha[k] - before * before;
-        beta[k] = square > 0.0 ? sqrt(square) : 0.0;
-        if (k + 1 == steps ||
-            !(beta[k] > beta_of_rounding * sqrt(dot[1].value)))
-            break;
-        next_vector(l->columns, alpha[k], before, beta[k]);
-    }
-    return extremes(l->ring, k + 1, alpha, beta, theta, f);
 }
 
 /* Up to a number of few bits. */
@@ -250,41 +72,125 @@ static double round_up(double x)
     return scalbn(ceil(scalbn(m, sigma_bits)), e - sigma_bits);
 }
 
+static double size_of(const double theta[2])
+{
+    return fmax(fabs(theta[0]), fabs(theta[1]));
+}
+
 /* The shift for a spectrum between the bounds; 1 for the zero matrix. */
 static double shift_for(const double theta[2])
 {
-    double spread = theta[1] - theta[0];
-    double size = fmax(fabs(theta[0]), fabs(theta[1]));
-    double margin = 0.25 * fmax(spread, size);
+    double margin = 0.25 * fmax(theta[1] - theta[0], size_of(theta));
     return margin > 0.0 ? round_up(-theta[0] + margin) : 1.0;
 }
 
-/* Add sigma to the diagonal; the trace before that. */
-static double add_shift(struct columns *c, double sigma)
+static void add_shift(const struct permuter *p, double sigma)
 {
-    double trace = 0.0;
-    for (int64_t j = 0; j < c->count; j++) {
-        double *diagonal = column(c, j) + c->first + j;
-        trace += *diagonal;
-        *diagonal += sigma;
-    }
-    return trace;
+    for (int64_t j = 0; j < p->columns->count; j++)
+        *diagonal(p, j) += sigma;
 }
 
-peigh_status definite_shift(struct ring *ring, struct columns *columns,
-                            int64_t block, double largest,
-                            struct shift *shift, struct failure *f)
+static peigh_status trace_of(const struct permuter *p, double *trace,
+                             struct failure *f)
 {
-    double theta[2] = {0.0, 0.0};
-    *shift = (struct shift){0};
-    if (largest > 0.0) {
-        frexp(largest, &shift->exponent);
-        scale(columns, shift->exponent);
-        struct lanczos lanczos = {ring, columns, block, 0.0};
-        if (spectral_bounds(&lanczos, theta, f))
+    *trace = 0.0;
+    for (int64_t j = 0; j < p->columns->count; j++)
+        *trace += *diagonal(p, j);
+    return ring_sum_double(p->ring, trace, 1, f);
+}
+
+static void keep_diagonal(const struct permuter *p)
+{
+    for (int64_t j = 0; j < p->columns->count; j++)
+        *kept(p, j, HEADER_DIAGONAL) = *diagonal(p, j);
+}
+
+static peigh_status restore(const struct permuter *p, struct failure *f)
+{
+    struct mirror m = {.ring = p->ring, .layout = p->layout,
+                       .columns = p->columns};
+    for (int64_t j = 0; j < p->columns->count; j++)
+        *diagonal(p, j) = *kept(p, j, HEADER_DIAGONAL);
+    return mirror_all(&m, MIRROR_FROM_LOWER, f);
+}
+
+/* The factor of A + sigma I, or A again. */
+static peigh_status try_factor(const struct permuter *p, double sigma,
+                               struct bad_pivot *pivot, struct failure *f)
+{
+    add_shift(p, sigma);
+    if (cholesky_factor(p->ring, p->columns, p->layout->block, pivot, f))
+        return f->status;
+    if (pivot->column >= 0)
+        return restore(p, f);
+    cholesky_clear_lower(p->columns);
+    return PEIGH_OK;
+}
+
+/* Name the pivot by its number in the caller's matrix. */
+static peigh_status refuse(const struct permuter *p, struct bad_pivot pivot,
+                           int exponent, struct failure *f)
+{
+    int64_t j = pivot.column - p->columns->first;
+    if (j >= 0 && j < p->columns->count)
+        fail(f, PEIGH_ERR_NOT_DEFINITE, "not positive definite: the pivot of "
+             "row and column %.0f (counted from 0) is %.3g * 2^%d after "
+             "elimination of all larger diagonal entries",
+             *kept(p, j, HEADER_NUMBER), pivot.value, exponent);
+    return ring_agree(p->ring, f);
+}
+
+/* One attempt to factor A + sigma I.  What sigma = 0 cannot do is
+ * (nearly) semidefinite, often a kernel matrix: there the order of equal
+ * diagonal entries matters (12 sweeps instead of 19). */
+static peigh_status factor(const struct permuter *p, double sigma,
+                           struct definite *result, struct bad_pivot *pivot,
+                           struct failure *f)
+{
+    enum permute_order order = sigma > 0.0 ? PERMUTE_SPREAD
+                                           : PERMUTE_DIAGONAL;
+    if (permute_columns_and_rows(p, order, &result->permuted, f))
+        return f->status;
+    keep_diagonal(p);
+    if (try_factor(p, sigma, pivot, f))
+        return f->status;
+    result->cholesky = pivot->column < 0;
+    result->sigma = sigma;
+    /* With a shift, accuracy is absolute: entries of G^T G below roundoff,
+     * beside a norm of at least 1/2, say nothing. */
+    result->floor = result->cholesky && sigma > 0.0 ? 0.5 * DBL_EPSILON : 0.0;
+    return PEIGH_OK;
+}
+
+peigh_status definite_make(const struct permuter *p, peigh_definite choice,
+                           double largest, struct definite *result,
+                           struct failure *f)
+{
+    double theta[2] = {0.0, 0.0}, n = (double)p->columns->n;
+    struct bad_pivot pivot;
+    *result = (struct definite){0};
+    frexp(largest, &result->exponent);
+    scale(p->columns, result->exponent);
+    if (trace_of(p, &result->trace, f))
+        return f->status;
+    if (choice == PEIGH_DEFINITE_YES) {
+        permute_start(p);
+        if (factor(p, 0.0, result, &pivot, f) || result->cholesky)
             return f->status;
+        return refuse(p, pivot, result->exponent, f);
     }
-    shift->sigma = shift_for(theta);
-    shift->trace = add_shift(columns, shift->sigma);
-    return ring_sum_double(ring, &shift->trace, 1, f);
+    if (largest > 0.0 && spectral_bounds(p->ring, p->columns,
+                                         p->layout->block, theta, f))
+        return f->status;
+    double small = round_up(small_shift * n * DBL_EPSILON * size_of(theta));
+    permute_start(p); /* in header rows that the bounds have used */
+    bool may_be = choice == PEIGH_DEFINITE_AUTO && largest > 0.0 &&
+                  theta[0] > bound_of_rounding * size_of(theta);
+    if (may_be && (factor(p, 0.0, result, &pivot, f) || result->cholesky))
+        return f->status;
+    if (may_be && (factor(p, small, result, &pivot, f) || result->cholesky))
+        return f->status;
+    result->sigma = shift_for(theta);
+    add_shift(p, result->sigma);
+    return PEIGH_OK;
 }

@@ -1,26 +1,34 @@
-/* Scaling and the shift that makes the matrix positive definite; see
- * definite.c. */
+/* From the matrix to columns that the sweeps can work on; see definite.c. */
 #ifndef DEFINITE_H
 #define DEFINITE_H
 
-#include "columns.h"
-#include "ring.h"
+#include "permute.h"
 
-/* G = 2^-exponent A + sigma I. */
-struct shift {
-    int exponent;
-    double sigma;  /* in the scaled unit */
-    double trace;  /* of the scaled matrix, summed over ranks */
+/* What stands for the matrix now, and how to read the result:
+ *
+ *     cholesky   G G^T = 2^-e A + sigma I,   lambda = |g|^2 - sigma
+ *     otherwise  G     = 2^-e A + sigma I,   lambda = |g| - sigma
+ *
+ * in units of 2^e. */
+struct definite {
+    int exponent;   /* e */
+    double sigma;
+    double trace;   /* of 2^-e A */
+    bool cholesky;
+    double floor;   /* entries of G^T G that change no eigenvalue by more
+                     * than rounding */
+    bool permuted;  /* rows and columns of A are in the order of the
+                     * diagonal; eigenvectors have to be permuted back */
 };
 
 /* Scale the columns by a power of two so that the largest entry is in
- * [1/2, 1), find a shift and add it: A becomes G.  Collective; uses
- * ring->bounce and the header rows.
+ * [1/2, 1) and replace them by G.  Collective; uses ring->bounce and the
+ * header rows.
  *
- *   largest  max |a_ij| over all ranks
- *   block    the block width (sums are made by blocks) */
-peigh_status definite_shift(struct ring *ring, struct columns *columns,
-                            int64_t block, double largest,
-                            struct shift *shift, struct failure *f);
+ *   choice   PEIGH_DEFINITE_YES: sigma = 0 or PEIGH_ERR_NOT_DEFINITE
+ *   largest  max |a_ij| over all ranks */
+peigh_status definite_make(const struct permuter *p, peigh_definite choice,
+                           double largest, struct definite *result,
+                           struct failure *f);
 
 #endif

@@ -20,7 +20,4 @@ peigh_status input_prepare(struct ring *ring, const peigh_layout *layout,
                            const peigh_options *options,
                            struct input_report *report, struct failure *f);
 
-/* (x + y) / 2 without over- or underflow; x where both are equal. */
-double mean_of(double x, double y);
-
 #endif

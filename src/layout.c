@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-    /* The Lanczos vectors need four rows (definite.c) even when w < 4. */
-    HEADER_ROWS_MIN = 4,
+    HEADER_SCRATCH_MIN = 2, /* a key and a number, permute.c */
     /* Default block width: wide enough for a good GEMM rate, narrow enough
      * that 16 ranks have work from n = 128 on. */
     BLOCK_UNIT = 4, /* and the least */
@@ -75,7 +74,12 @@ int slot_owner(const struct blocks *blocks, int64_t slot, int ranks)
 
 int64_t header_rows(int64_t block)
 {
-    return block > HEADER_ROWS_MIN ? block : HEADER_ROWS_MIN;
+    return header_fixed_row(block) + HEADER_FIXED_ROWS;
+}
+
+int64_t header_fixed_row(int64_t block)
+{
+    return block > HEADER_SCRATCH_MIN ? block : HEADER_SCRATCH_MIN;
 }
 
 /* Stride for `rows` rows: whole cache lines of 8 doubles, an odd number of

@@ -29,8 +29,19 @@ struct share share_of(const struct blocks *blocks, int rank, int ranks);
 /* The rank that owns a slot between sweeps. */
 int slot_owner(const struct blocks *blocks, int64_t slot, int ranks);
 
-/* Rows below row n of each column that travel with it: the column's part of
- * its block's Gram matrix, and before the first sweep the Lanczos vectors. */
+/* Rows below row n of each column that travel with it.  The first ones, as
+ * many as a block has columns and two at least, are scratch: keys to sort by
+ * (permute.c), the multipliers of a panel (cholesky.c), and in the sweeps the
+ * column's part of its block's Gram matrix (pair.c).  The last two stay in
+ * their place whatever becomes of the column: */
+enum {
+    HEADER_NUMBER,   /* the row and column of the caller's matrix that was
+                      * sorted to this place */
+    HEADER_DIAGONAL, /* a diagonal entry, kept */
+    HEADER_FIXED_ROWS,
+};
+
 int64_t header_rows(int64_t block);
+int64_t header_fixed_row(int64_t block); /* row of HEADER_NUMBER, from n */
 
 #endif

@@ -39,7 +39,8 @@ static int exit_code(const struct program *p, peigh_status status)
     case PEIGH_OK: return EXIT_SUCCESS;
     case PEIGH_ERR_ARGUMENT: return EXIT_USAGE;
     case PEIGH_ERR_NOT_FINITE:
-    case PEIGH_ERR_NOT_SYMMETRIC: return EXIT_INPUT;
+    case PEIGH_ERR_NOT_SYMMETRIC:
+    case PEIGH_ERR_NOT_DEFINITE: return EXIT_INPUT;
     case PEIGH_ERR_NO_CONVERGENCE: return EXIT_NO_CONVERGENCE;
     case PEIGH_ERR_MEMORY: return EXIT_MEMORY;
     case PEIGH_ERR_RESULT: return EXIT_CHECK;
@@ -216,8 +217,8 @@ static peigh_status check(struct program *p, struct failure *f)
                                   p->values, &r->verification, f))
         return f->status;
     r->checked = c->check;
-    if (c->compare && compare_pdsyev(&p->ring, &p->layout, &matrix, p->values,
-                                     &r->comparison, f))
+    if (c->compare && compare_peer(&p->ring, &p->layout, &matrix, p->values,
+                                   c->peer, NULL, &r->comparison, f))
         return f->status;
     r->compared = c->compare;
     return PEIGH_OK;

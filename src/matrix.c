@@ -16,7 +16,7 @@
  * large as the rectangle. */
 #include "matrix.h"
 
-#include "input.h"
+#include "mirror.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "rotate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ALIGNMENT = 64 }; /* a cache line, the widest vector */
 
@@ -26,6 +27,7 @@ static int64_t carve(struct workspace *w, char *base, int64_t block)
     w->rotation = piece(base, &used, d * columns * columns);
     w->tile = piece(base, &used, d * TILE_STRIDE * columns);
     w->chunk = piece(base, &used, d * CHUNK_DOUBLES);
+    w->keys = piece(base, &used, d * columns);
     w->order = piece(base, &used, (int64_t)sizeof(int64_t) * columns);
     return used;
 }
@@ -45,6 +47,8 @@ peigh_status workspace_open(struct workspace *w, int64_t block,
         return fail(f, PEIGH_ERR_MEMORY,
                     "no memory for the workspace of %lld bytes",
                     (long long)w->bytes);
+    /* Taken now, not when it is first touched. */
+    memset(w->memory, 0, (size_t)w->bytes);
     carve(w, w->memory, block);
     return PEIGH_OK;
 }

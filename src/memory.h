@@ -14,7 +14,8 @@ struct workspace {
     double *rotation; /* R as the update needs it, 2w x 2w */
     double *tile;     /* TILE_STRIDE x 2w, pair.c */
     double *chunk;    /* CHUNK_DOUBLES, for messages and set-up */
-    int64_t *order;   /* 2w: columns by norm, pair.c */
+    double *keys;     /* 2w: what columns are sorted by */
+    int64_t *order;   /* 2w: and their order */
 };
 
 enum {
@@ -22,8 +23,9 @@ enum {
      * 64 KiB and stay in a second-level cache. */
     TILE_ROWS = 256,
     TILE_STRIDE = TILE_ROWS + 8, /* not a multiple of a large power of two */
-    /* Longest message, in doubles: 256 KiB. */
-    CHUNK_DOUBLES = 32768,
+    /* Longest message, in doubles: 512 KiB; the square of the largest block
+     * width, so that a block of a panel fits (cholesky.c). */
+    CHUNK_DOUBLES = PEIGH_BLOCK_MAX * PEIGH_BLOCK_MAX,
 };
 
 int64_t workspace_bytes(int64_t block);

@@ -63,21 +63,6 @@ static void gram_own(const struct pair_setting *s, struct block b)
         b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
 }
 
-/* Column k of H is column `of` of this block; -1: none (blocks differ by one
- * column in width, and the halves of H are equal). */
-struct origin {
-    struct block block;
-    int64_t of;
-};
-
-static struct origin origin_of(struct block low, struct block high,
-                               int64_t half, int64_t k)
-{
-    struct block b = k < half ? low : high;
-    int64_t of = k < half ? k : k - half;
-    return (struct origin){b, of < b.width ? of : -1};
-}
-
 static void load_own(const struct pair_setting *s, struct rotor *rotor,
                      struct block b, int64_t offset)
 {
@@ -102,21 +87,22 @@ static void load_gram(const struct pair_setting *s, struct rotor *rotor,
                 *rotate_gram(rotor, half + j, i) = cross[i + j * half];
 }
 
-/* The columns of H that exist, by ascending diagonal: order[0 .. count-1].
- * Insertion sort, stable: equal norms stay as they are, and in late sweeps
- * the columns are in order already.  Returns whether they were. */
-static bool sort_columns(const struct rotor *rotor, struct block low,
-                         struct block high, int64_t *order)
+/* The columns that exist, numbered low block first, and where they stand in
+ * H: the halves of H are equal, the blocks may differ by one column. */
+static int64_t in_gram(const struct rotor *rotor, struct block low,
+                       int64_t number)
+{
+    return number < low.width ? number : rotor->half + number - low.width;
+}
+
+/* Insertion sort, stable: equal keys stay as they are, and in late sweeps
+ * the columns are in order already. */
+bool sort_by_key(int64_t count, const double *key, int64_t *order)
 {
     bool sorted = true;
-    int64_t count = 0;
-    for (int64_t k = 0; k < 2 * rotor->half; k++) {
-        if (origin_of(low, high, rotor->half, k).of < 0)
-            continue;
-        double square = *rotate_gram(rotor, k, k);
-        int64_t at = count++;
-        for (; at > 0 && *rotate_gram(rotor, order[at - 1], order[at - 1]) >
-                             square; at--) {
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = k;
+        for (; at > 0 && key[order[at - 1]] > key[k]; at--) {
             order[at] = order[at - 1];
             sorted = false;
         }
@@ -125,11 +111,17 @@ static bool sort_columns(const struct rotor *rotor, struct block low,
     return sorted;
 }
 
-/* Number of column k of H among the columns that exist. */
-static int64_t number_of(const struct rotor *rotor, struct block low,
-                         int64_t k)
+/* The columns by ascending norm; whether they were so already. */
+static bool sort_columns(const struct pair_setting *s,
+                         const struct rotor *rotor, struct block low,
+                         struct block high, int64_t *order)
 {
-    return k < rotor->half ? k : low.width + k - rotor->half;
+    int64_t count = low.width + high.width;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t h = in_gram(rotor, low, k);
+        s->w->keys[k] = *rotate_gram(rotor, h, h);
+    }
+    return sort_by_key(count, s->w->keys, order);
 }
 
 /* R as the update multiplies by it: rows are the columns that exist, columns
@@ -138,21 +130,24 @@ static void load_rotation(const struct rotor *rotor, struct block low,
                           struct block high, const int64_t *order, double *r)
 {
     int64_t count = low.width + high.width;
-    for (int64_t j = 0; j < count; j++)
-        for (int64_t i = 0; i < count; i++) {
-            int64_t k = i < low.width ? i : rotor->half + i - low.width;
-            r[i + j * count] = rotate_rotation(rotor, k, order[j]);
-        }
+    for (int64_t j = 0; j < count; j++) {
+        int64_t column = in_gram(rotor, low, order[j]);
+        for (int64_t i = 0; i < count; i++)
+            r[i + j * count] =
+                rotate_rotation(rotor, in_gram(rotor, low, i), column);
+    }
 }
 
 /* The blocks' own Gram matrices after the meeting: R^T H R, sorted. */
 static void store_own(const struct pair_setting *s, const struct rotor *rotor,
-                      struct block b, const int64_t *order)
+                      struct block low, struct block b, const int64_t *order)
 {
-    for (int64_t j = 0; j < b.width; j++)
+    for (int64_t j = 0; j < b.width; j++) {
+        int64_t column = in_gram(rotor, low, order[j]);
         for (int64_t i = 0; i < b.width; i++)
             b.x[s->n + i + j * s->lda] =
-                *rotate_gram(rotor, order[i], order[j]);
+                *rotate_gram(rotor, in_gram(rotor, low, order[i]), column);
+    }
 }
 
 /* Copy `rows` rows of a block's columns to or from a tile. */
@@ -171,9 +166,9 @@ static void load_tile(const struct pair_setting *s, struct block low,
     copy_in(s, high, row, rows, s->w->tile + low.width * TILE_STRIDE);
 }
 
-static int64_t tile_rows(const struct pair_setting *s, int64_t row)
+static int64_t tile_rows(int64_t end, int64_t row)
 {
-    return s->n - row < TILE_ROWS ? s->n - row : TILE_ROWS;
+    return end - row < TILE_ROWS ? end - row : TILE_ROWS;
 }
 
 /* Columns of b in rows row .. row+rows-1 = tile * r. */
@@ -194,7 +189,7 @@ static void update_rotated(const struct pair_setting *s, struct block low,
     int64_t count = low.width + high.width;
     const double *r = s->w->rotation;
     for (int64_t row = 0; row < s->n; row += TILE_ROWS) {
-        int64_t rows = tile_rows(s, row);
+        int64_t rows = tile_rows(s->n, row);
         load_tile(s, low, high, row, rows);
         multiply_tile(s, low, count, r, row, rows);
         multiply_tile(s, high, count, r + low.width * count, row, rows);
@@ -202,19 +197,17 @@ static void update_rotated(const struct pair_setting *s, struct block low,
 }
 
 /* The same where R only reorders: columns are moved, to the bit. */
-static void update_reordered(const struct pair_setting *s,
-                             const struct rotor *rotor, struct block low,
-                             struct block high, const int64_t *order)
+void pair_reorder(const struct pair_setting *s, struct block low,
+                  struct block high, const int64_t *order, int64_t end)
 {
     int64_t count = low.width + high.width;
-    for (int64_t row = 0; row < s->n; row += TILE_ROWS) {
-        int64_t rows = tile_rows(s, row);
+    for (int64_t row = 0; row < end; row += TILE_ROWS) {
+        int64_t rows = tile_rows(end, row);
         load_tile(s, low, high, row, rows);
         for (int64_t j = 0; j < count; j++) {
             double *x = j < low.width ? low.x + j * s->lda
                                       : high.x + (j - low.width) * s->lda;
-            memcpy(x + row,
-                   s->w->tile + number_of(rotor, low, order[j]) * TILE_STRIDE,
+            memcpy(x + row, s->w->tile + order[j] * TILE_STRIDE,
                    sizeof(double) * (size_t)rows);
         }
     }
@@ -243,7 +236,7 @@ void pair_meet(const struct pair_setting *setting, struct block low,
         gram_own(setting, low);
         gram_own(setting, high);
     }
-    rotate_start(&rotor, setting->w->gram, half);
+    rotate_start(&rotor, setting->w->gram, half, setting->floor);
     load_gram(setting, &rotor, low, high);
     double cosine = rotate_cosine(&rotor, first);
     work->off_norm = cosine > work->off_norm ? cosine : work->off_norm;
@@ -251,20 +244,20 @@ void pair_meet(const struct pair_setting *setting, struct block low,
 
     if (!(cosine <= setting->tol))
         rotations = rotate(&rotor, cosine);
-    bool sorted = sort_columns(&rotor, low, high, order);
+    bool sorted = sort_columns(setting, &rotor, low, high, order);
     work->seconds.rotate += (start = now()) - then;
     if (rotations == 0 && sorted)
         return;
 
     work->rotations += rotations;
     work->changed++;
-    store_own(setting, &rotor, low, order);
-    store_own(setting, &rotor, high, order + low.width);
+    store_own(setting, &rotor, low, low, order);
+    store_own(setting, &rotor, low, high, order + low.width);
     if (rotations > 0) {
         load_rotation(&rotor, low, high, order, setting->w->rotation);
         update_rotated(setting, low, high);
     } else {
-        update_reordered(setting, &rotor, low, high, order);
+        pair_reorder(setting, low, high, order, setting->n);
     }
     work->seconds.update += now() - start;
 }

@@ -10,6 +10,7 @@ struct pair_setting {
     int64_t n;           /* rows of a column */
     int64_t lda;         /* its stride; the header begins at row n */
     double tol;          /* a pair of blocks with cosines up to tol is done */
+    double floor;        /* entries of X^T X that do not matter, rotate.h */
     struct workspace *w;
 };
 
@@ -37,6 +38,15 @@ struct pair_work {
  *          Gram matrices anew, and look for cosines within the blocks too */
 void pair_meet(const struct pair_setting *setting, struct block low,
                struct block high, bool first, struct pair_work *work);
+
+/* Stable order of keys, ascending, into order[0 .. count-1]; whether they are
+ * in order as they stand. */
+bool sort_by_key(int64_t count, const double *key, int64_t *order);
+
+/* Put column order[j] of both blocks (numbered low block first) to place j,
+ * rows 0 .. end-1 of it. */
+void pair_reorder(const struct pair_setting *setting, struct block low,
+                  struct block high, const int64_t *order, int64_t end);
 
 /* Squared norm of a column of n rows: the same bits wherever it lies. */
 double column_square(int64_t n, const double *x);

@@ -119,7 +119,8 @@ static void print_comparison(const struct run *run)
 {
     const struct comparison *c = &run->comparison;
     double solve = run->solver.seconds.solve;
-    printf("pdsyev on a %d x %d grid\n", c->rows, c->columns);
+    printf("%s on a %d x %d grid\n", peer_name(c->peer), c->rows,
+           c->columns);
     print_seconds("solve", c->seconds);
     printf("  %-24s %14.2f\n", "its time / peigh's", c->seconds / solve);
     print_bytes("its arrays", c->bytes);
@@ -145,6 +146,11 @@ void print_table(const struct run *run)
     print_header(run);
     printf("  %-24s %14d  (largest cosine left %.1e)\n", "sweeps", s->sweeps,
            s->sweeps ? s->off_norm[s->sweeps - 1] : 0.0);
+    printf("  %-24s %14s  (sigma %.3g)\n", "worked on",
+           s->cholesky ? "Cholesky" : "A + sigma I", s->shift);
+    printf("  %-24s %14s  %s\n", "accuracy of eigenvalues",
+           s->relative ? "relative" : "absolute",
+           s->relative ? "(each to itself)" : "(to the largest)");
     printf("time, slowest rank\n");
     print_seconds("read the matrix", run->seconds.read);
     print_seconds("solve", s->seconds.solve);
@@ -226,6 +232,17 @@ static void json_memory(FILE *file, const struct run *run)
             run->baseline_rss_bytes, run->check_bytes);
 }
 
+static void json_comparison(FILE *file, const struct comparison *c)
+{
+    fprintf(file, "{");
+    json_member(file, "seconds", c->seconds);
+    fprintf(file, ", ");
+    json_member(file, "max_eigenvalue_difference",
+                c->max_eigenvalue_difference);
+    fprintf(file, ", \"bytes\": %" PRId64 ", \"grid\": [%d, %d]}", c->bytes,
+            c->rows, c->columns);
+}
+
 static void json_quality(FILE *file, const struct run *run)
 {
     const struct verification *v = &run->verification;
@@ -236,19 +253,16 @@ static void json_quality(FILE *file, const struct run *run)
     json_member(file, "orthogonality", run->checked ? v->orthogonality : NAN);
     fprintf(file, ", ");
     json_member(file, "known_error", run->checked ? v->known_error : NAN);
-    fprintf(file, ",\n  \"pdsyev\": ");
-    if (!run->compared) {
-        fprintf(file, "null\n");
-        return;
+    for (int peer = 0; peer < PEERS; peer++) {
+        fprintf(file, ",\n  \"%s\": ", peer_name((enum peer)peer));
+        if (run->compared && (enum peer)peer == c->peer)
+            json_comparison(file, c);
+        else
+            fprintf(file, "null");
     }
-    fprintf(file, "{");
-    json_member(file, "seconds", c->seconds);
-    fprintf(file, ", ");
-    json_member(file, "max_eigenvalue_difference",
-                c->max_eigenvalue_difference);
-    fprintf(file, ", \"bytes\": %" PRId64 ", \"grid\": [%d, %d]}\n", c->bytes,
-            c->rows, c->columns);
+    fprintf(file, "\n");
 }
+
 
 void print_json(FILE *file, const void *what)
 {
@@ -271,6 +285,9 @@ void print_json(FILE *file, const void *what)
         json_number(file, s->off_norm[k]);
     }
     fprintf(file, "],\n  ");
+    fprintf(file, "\"road\": \"%s\", \"accuracy\": \"%s\", ",
+            s->cholesky ? "cholesky" : "shift",
+            s->relative ? "relative" : "absolute");
     json_member(file, "shift", s->shift);
     fprintf(file, ", ");
     json_member(file, "asymmetry", s->asymmetry);

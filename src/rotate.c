@@ -61,6 +61,9 @@ enum { VECTOR = 4 }; /* doubles in a vector; more gain nothing here */
  * threshold of that decision, orthogonality is 100 times worse. */
 static const double cosine_of_rounding = 1e-16;
 
+/* What counts as a large rotation for a pair below the floor. */
+static const double large_tangent = 1e-3;
+
 static int64_t lanes_for(int64_t half)
 {
     return (half + VECTOR - 1) / VECTOR * VECTOR;
@@ -75,16 +78,18 @@ static int64_t stride_for(int64_t half)
 
 int64_t rotate_doubles(int64_t block)
 {
-    /* the rows of H and R, d; g, sine and tau; row */
-    return (4 * block + 1) * stride_for(block) + 3 * lanes_for(block) +
+    /* the rows of H and R, d; g and the angles; row */
+    return (4 * block + 1) * stride_for(block) + 4 * lanes_for(block) +
            2 * block;
 }
 
-void rotate_start(struct rotor *rotor, double *memory, int64_t half)
+void rotate_start(struct rotor *rotor, double *memory, int64_t half,
+                  double floor)
 {
     int64_t lanes = lanes_for(half), stride = stride_for(half);
     double *next = memory;
     rotor->half = half;
+    rotor->floor = floor;
     rotor->lanes = lanes;
     rotor->stride = stride;
     rotor->x = half;
@@ -94,8 +99,9 @@ void rotate_start(struct rotor *rotor, double *memory, int64_t half)
     rotor->r = next += 2 * half * stride;
     rotor->d = next += 2 * half * stride;
     rotor->g = next += stride;
-    rotor->sine = next += lanes;
-    rotor->tau = next += lanes;
+    rotor->angle.sine_x = next += lanes;
+    rotor->angle.sine_y = next += lanes;
+    rotor->angle.tau = next += lanes;
     rotor->row = (int64_t *)(next + lanes);
     memset(memory, 0, sizeof(double) * (size_t)(next + lanes - memory));
     for (int64_t k = 0; k < 2 * half; k++) {
@@ -125,11 +131,17 @@ double rotate_cosine(const struct rotor *rotor, bool all_pairs)
     return largest;
 }
 
-/* The angles of a round, from the diagonal (x and y) and h_ij (g). */
-IN_VARIANT int64_t angles(int64_t lanes, double *restrict x,
+/* The angles of a round, from the diagonal (d, x and y) and h_ij (g).  Where
+ * h_ij is below the floor and the rotation would be a large one, the pair is
+ * only made orthogonal, to second order,
+ *
+ *     x' = x - h_ij / (2 h_jj) y,   y' = y - h_ij / (2 h_ii) x. */
+IN_VARIANT int64_t angles(int64_t lanes, double floor, double *restrict x,
                           double *restrict y, const double *restrict g,
-                          double *restrict sine, double *restrict tau)
+                          struct angle *angle)
 {
+    double *restrict sine_x = angle->sine_x, *restrict sine_y = angle->sine_y;
+    double *restrict tau = angle->tau;
     int64_t count = 0;
     for (int64_t i = 0; i < lanes; i++) {
         double u = x[i] > 0.0 ? sqrt(x[i]) : 0.0;
@@ -140,11 +152,14 @@ IN_VARIANT int64_t angles(int64_t lanes, double *restrict x,
         bool rotates = fabs(r) > cosine_of_rounding;
         double t = rotates ? 2.0 * r / root : 0.0;
         t = q < 0.0 ? -t : t;
-        double c = 1.0 / sqrt(1.0 + t * t);
-        x[i] -= t * g[i];
-        y[i] += t * g[i];
-        sine[i] = t * c;
-        tau[i] = sine[i] / (1.0 + c);
+        double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
+        bool corrects = fabs(g[i]) <= floor && fabs(t) > large_tangent;
+        double half = 0.5 * g[i];
+        sine_x[i] = corrects ? half * rv * rv : s;
+        sine_y[i] = corrects ? -half * ru * ru : s;
+        tau[i] = corrects ? 0.0 : s / (1.0 + c);
+        x[i] -= corrects ? 1.5 * half * (r * u) * rv : t * g[i];
+        y[i] -= corrects ? 1.5 * half * (r * v) * ru : -t * g[i];
         count += rotates;
     }
     return count;
@@ -154,12 +169,13 @@ IN_VARIANT int64_t angles(int64_t lanes, double *restrict x,
 typedef double vector
     __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
 
-/* One vector of x and y, by the angles in s and t. */
-IN_VARIANT void rotate_vector(double *x, double *y, const vector *s,
-                              const vector *t)
+/* One vector of x and y, each pair of entries by its angle. */
+IN_VARIANT void rotate_vector(double *x, double *y, const vector *sine_x,
+                              const vector *sine_y, const vector *tau)
 {
     vector u = *(vector *)x, v = *(vector *)y;
-    vector new_x = u - *s * (v + *t * u), new_y = v + *s * (u - *t * v);
+    vector new_x = u - *sine_x * (v + *tau * u);
+    vector new_y = v + *sine_y * (u - *tau * v);
     *(vector *)x = new_x;
     *(vector *)y = new_y;
 }
@@ -171,11 +187,12 @@ IN_VARIANT void rotate_rows(const struct rotor *rotor, int64_t i)
     const int64_t lanes = rotor->lanes, x = rotor->x, y = rotor->y;
     double *p = rotor->h + rotor->row[i] * rotor->stride;
     double *q = rotor->h + rotor->row[rotor->half + i] * rotor->stride;
-    const vector zero = {0}, s = zero + rotor->sine[i];
-    const vector t = zero + rotor->tau[i];
+    const vector zero = {0}, s = zero + rotor->angle.sine_x[i];
+    const vector r = zero + rotor->angle.sine_y[i];
+    const vector t = zero + rotor->angle.tau[i];
     for (int64_t k = 0; k < lanes; k += VECTOR) {
-        rotate_vector(p + x + k, q + x + k, &s, &t);
-        rotate_vector(p + y + k, q + y + k, &s, &t);
+        rotate_vector(p + x + k, q + x + k, &s, &r, &t);
+        rotate_vector(p + y + k, q + y + k, &s, &r, &t);
     }
     /* The pair is orthogonal now, and the diagonal is kept in d. */
     p[x + i] = p[y + i] = q[x + i] = q[y + i] = 0.0;
@@ -186,11 +203,12 @@ IN_VARIANT void rotate_columns(const struct rotor *rotor)
 {
     const int64_t rows = 4 * rotor->half, stride = rotor->stride;
     for (int64_t i = 0; i < rotor->lanes; i += VECTOR) {
-        const vector s = *(const vector *)(rotor->sine + i);
-        const vector t = *(const vector *)(rotor->tau + i);
+        const vector s = *(const vector *)(rotor->angle.sine_x + i);
+        const vector r = *(const vector *)(rotor->angle.sine_y + i);
+        const vector t = *(const vector *)(rotor->angle.tau + i);
         double *x = rotor->h + rotor->x + i, *y = rotor->h + rotor->y + i;
         for (int64_t k = 0; k < rows; k++)
-            rotate_vector(x + k * stride, y + k * stride, &s, &t);
+            rotate_vector(x + k * stride, y + k * stride, &s, &r, &t);
     }
 }
 
@@ -238,11 +256,10 @@ IN_VARIANT int64_t rotate_round(bool odd, struct rotor *rotor)
         rotor->g[i] = rotor->h[rotor->row[i] * rotor->stride + rotor->y + i];
     if (odd)
         rotor->g[half - 1] = 0.0; /* the ends of the line */
-    int64_t count = angles(rotor->lanes, rotor->d + rotor->x,
-                           rotor->d + rotor->y, rotor->g, rotor->sine,
-                           rotor->tau);
+    int64_t count = angles(rotor->lanes, rotor->floor, rotor->d + rotor->x,
+                           rotor->d + rotor->y, rotor->g, &rotor->angle);
     for (int64_t i = 0; i < half; i++)
-        if (rotor->sine[i] != 0.0)
+        if (rotor->angle.sine_x[i] != 0.0)
             rotate_rows(rotor, i);
     if (count > 0)
         rotate_columns(rotor);

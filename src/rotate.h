@@ -18,15 +18,25 @@ struct rotor {
     double *h;      /* 2h rows; off-diagonal entries only */
     double *r;      /* 2h rows: R */
     double *d;      /* a row: the diagonal of H */
-    double *g, *sine, *tau; /* of a round: h_ij of each pair, its angle */
+    double floor;   /* see rotate_start */
+    double *g;      /* of a round: h_ij of each pair */
+    struct angle {
+        double *sine_x, *sine_y, *tau; /* and its angle */
+    } angle;
     int64_t *row;   /* 2h: which row of h belongs to x[i], to y[i] */
 };
 
 /* Doubles of memory for blocks of at most this many columns. */
 int64_t rotate_doubles(int64_t block);
 
-/* Lay a rotor out in memory (64-byte aligned), H = 0, R = I. */
-void rotate_start(struct rotor *rotor, double *memory, int64_t half);
+/* Lay a rotor out in memory (64-byte aligned), H = 0, R = I.
+ *
+ * Where entries of H up to the floor do not matter to the caller, columns
+ * that close in direction and norm need not be rotated against each other
+ * until H is diagonal, a Jacobi process of its own that can take ten sweeps;
+ * it is enough to make them orthogonal.  0: everything matters. */
+void rotate_start(struct rotor *rotor, double *memory, int64_t half,
+                  double floor);
 
 /* Column k stands in place k of the line, or in 2h-1-k when it is reversed:
  * number `place / 2` of x or of y. */

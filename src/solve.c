@@ -1,15 +1,18 @@
 /* The solver, as an outline:
  *
  *     1  check the input, complete it from a triangle          input.c
- *     2  G = 2^-e A + sigma I, positive definite               definite.c
+ *     2  G = 2^-e A + sigma I, or its Cholesky factor:         definite.c
+ *        positive definite columns
  *     3  sweeps: blocks meet and move on, until all columns    pair.c,
  *        of G are orthogonal and in the order of their norms   schedule.c
  *     4  blocks back to their places
- *     5  lambda_j = |g_j| - sigma,  z_j = g_j / |g_j|
+ *     5  lambda_j = |g_j| - sigma, or |g_j|^2 - sigma;
+ *        z_j = g_j / |g_j|
  *
  * One-sided Jacobi on G = A + sigma I keeps no second array: G V has
  * orthogonal columns exactly when V diagonalises G^T G, and then G V = V
- * (Lambda + sigma). */
+ * (Lambda + sigma).  With the Cholesky factor, G G^T = A + sigma I, the squares
+ * of the norms are Lambda + sigma. */
 #include "arguments.h"
 #include "cells.h"
 #include "definite.h"
@@ -38,7 +41,7 @@ struct solver {
     struct schedule schedule;
     struct columns columns;
     struct cells cells;
-    struct shift shift;
+    struct definite definite;
     struct pair_work work; /* of the current sweep */
     double tol;
     int64_t step;          /* steps since the start, in all sweeps */
@@ -72,8 +75,8 @@ static struct block block_in(const struct solver *s, struct seat seat)
 /* Meeting k of this rank in step t. */
 static void meet(struct solver *s, int64_t t, int64_t k)
 {
-    const struct pair_setting setting = {
-        s->columns.n, s->columns.lda, s->tol, &s->w};
+    const struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
+                                         s->definite.floor, &s->w};
     bool first = t % s->schedule.blocks.count == 0;
     struct meeting m;
     if (schedule_meeting(&s->schedule, t, k, &m))
@@ -217,20 +220,21 @@ static void eigenpairs(struct solver *s, double *values, struct failure *f)
     const struct columns *c = &s->columns;
     for (int64_t j = 0; j < c->count; j++) {
         double *x = column(c, j);
-        double norm = sqrt(column_square(c->n, x));
+        double square = column_square(c->n, x), norm = sqrt(square);
         if (!(norm > 0.0))
             fail(f, PEIGH_ERR_RESULT, "column %lld has the norm %g",
                  (long long)(c->first + j), norm);
         for (int64_t i = 0; i < c->n; i++)
             x[i] /= norm;
-        values[j] = norm - s->shift.sigma;
+        values[j] = (s->definite.cholesky ? square : norm) -
+                    s->definite.sigma;
     }
     for (int64_t j = 0; j < c->count; j++) {
-        double value = scalbn(values[j], s->shift.exponent);
+        double value = scalbn(values[j], s->definite.exponent);
         if (!isfinite(value))
             fail(f, PEIGH_ERR_NOT_FINITE, "eigenvalue %lld is %.17g * 2^%d, "
                  "beyond the range of a double; scale the matrix down",
-                 (long long)(c->first + j), values[j], s->shift.exponent);
+                 (long long)(c->first + j), values[j], s->definite.exponent);
     }
 }
 
@@ -248,12 +252,13 @@ static peigh_status check_trace(struct solver *s, const double *values,
     /* Each eigenvalue is good to n eps of the largest, at most about sigma
      * and n; entries are below 1. */
     double bound = n * (n * DBL_EPSILON + s->tol) *
-                   (fabs(s->shift.sigma) + sqrt(n) + fabs(s->shift.trace));
-    if (!(fabs(sum - s->shift.trace) <= bound))
+                   (fabs(s->definite.sigma) + sqrt(n) +
+                    fabs(s->definite.trace));
+    if (!(fabs(sum - s->definite.trace) <= bound))
         return fail(f, PEIGH_ERR_RESULT,
                     "the eigenvalues add up to %.17g but the trace is %.17g "
                     "(scaled by 2^%d): the result is wrong",
-                    sum, s->shift.trace, -s->shift.exponent);
+                    sum, s->definite.trace, -s->definite.exponent);
     return PEIGH_OK;
 }
 
@@ -264,8 +269,10 @@ static peigh_status finish(struct solver *s, double *values,
     if (ring_agree(&s->ring, f) || check_trace(s, values, f))
         return f->status;
     for (int64_t j = 0; j < s->columns.count; j++)
-        values[j] = scalbn(values[j], s->shift.exponent);
-    s->report->shift = scalbn(s->shift.sigma, s->shift.exponent);
+        values[j] = scalbn(values[j], s->definite.exponent);
+    s->report->shift = scalbn(s->definite.sigma, s->definite.exponent);
+    s->report->cholesky = s->definite.cholesky;
+    s->report->relative = s->definite.cholesky && s->definite.sigma == 0.0;
     return PEIGH_OK;
 }
 
@@ -306,22 +313,26 @@ static peigh_status solve(struct solver *s, double *values,
                           struct failure *f)
 {
     struct input_report input;
+    const struct permuter permuter = {&s->ring,     s->layout, &s->schedule,
+                                      &s->columns, &s->cells, &s->w};
     double start = MPI_Wtime();
     if (input_prepare(&s->ring, s->layout, &s->columns, s->options, &input,
                       f) ||
-        definite_shift(&s->ring, &s->columns, s->layout->block, input.largest,
-                       &s->shift, f))
+        definite_make(&permuter, s->options->definite, input.largest,
+                      &s->definite, f))
         return f->status;
     s->report->asymmetry = input.asymmetry;
     s->report->seconds.setup = MPI_Wtime() - start;
 
     cells_spread(&s->cells);
+    s->ring.messages = s->ring.bytes = 0; /* count the sweeps' */
     peigh_status status = diagonalise(s, f);
     s->report->messages = s->ring.messages;
     s->report->bytes_sent = s->ring.bytes;
-    if (status || cells_home(&s->cells, &s->ring, s->report->sweeps, f))
+    if (status || cells_home(&s->cells, &s->ring, s->report->sweeps, f) ||
+        finish(s, values, f))
         return f->status;
-    return finish(s, values, f);
+    return s->definite.permuted ? permute_rows_back(&permuter, f) : PEIGH_OK;
 }
 
 static peigh_status open_solver(struct solver *s, double *a, double *values,
@@ -374,6 +385,7 @@ const char *peigh_status_text(peigh_status status)
         [PEIGH_ERR_ARGUMENT] = "bad argument",
         [PEIGH_ERR_NOT_FINITE] = "not finite",
         [PEIGH_ERR_NOT_SYMMETRIC] = "not symmetric",
+        [PEIGH_ERR_NOT_DEFINITE] = "not positive definite",
         [PEIGH_ERR_MEMORY] = "out of memory",
         [PEIGH_ERR_NO_CONVERGENCE] = "no convergence",
         [PEIGH_ERR_RESULT] = "wrong result",

@@ -1,5 +1,5 @@
 /* What a run is checked against: residual and orthogonality of its result,
- * and ScaLAPACK's pdsyev.  Collective; every rank gets the same numbers. */
+ * and ScaLAPACK's solvers.  Collective; every rank gets the same numbers. */
 #ifndef VERIFY_H
 #define VERIFY_H
 
@@ -27,17 +27,26 @@ peigh_status verify_result(struct ring *ring, const peigh_layout *layout,
 /* Bytes per rank that verify_result will take, largest over ranks. */
 int64_t verify_bytes(const peigh_layout *layout, bool random_access);
 
+/* The solvers of ScaLAPACK that a run can be compared with. */
+enum peer { PDSYEV, PDSYEVD, PDSYEVR, PEERS };
+const char *peer_name(enum peer peer);
+
 struct comparison {
-    double seconds;                   /* pdsyev itself, slowest rank */
+    enum peer peer;
+    double seconds;                   /* the peer itself, slowest rank */
     double max_eigenvalue_difference; /* max_j |lambda_j - theirs_j| */
     int64_t bytes;                    /* a, z and work on the largest rank */
     int rows, columns;                /* process grid */
 };
 
-/* Solve the same matrix with pdsyev on its own 2-D block-cyclic copy over a
- * grid as square as the number of ranks allows. */
-peigh_status compare_pdsyev(struct ring *ring, const peigh_layout *layout,
-                            const struct matrix *matrix, const double *values,
-                            struct comparison *c, struct failure *f);
+/* Solve the same matrix with a peer on its own 2-D block-cyclic copy over a
+ * grid as square as the number of ranks allows.
+ *
+ *   values  this rank's part of our eigenvalues
+ *   theirs  NULL, or n doubles for all of the peer's, on every rank */
+peigh_status compare_peer(struct ring *ring, const peigh_layout *layout,
+                          const struct matrix *matrix, const double *values,
+                          enum peer peer, double *theirs,
+                          struct comparison *c, struct failure *f);
 
 #endif

@@ -29,6 +29,7 @@ peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
 peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
+peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
 # The program, one test to a sentence of tests/cli.py; 77: not here.
 execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/cli.py" --list

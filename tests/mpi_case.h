@@ -128,7 +128,8 @@ static inline void compare_values(struct problem *p)
         size = fmax(size, fabs(p->values[j]));
     MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_DOUBLE, MPI_MAX, p->comm);
     if (ring_open(&ring, p->comm, &f) ||
-        compare_pdsyev(&ring, &p->layout, &p->matrix, p->values, &c, &f))
+        compare_peer(&ring, &p->layout, &p->matrix, p->values, PDSYEV, NULL,
+                     &c, &f))
         MPI_Abort(MPI_COMM_WORLD, 2);
     ring_close(&ring);
     double limit = 2.0 * limit_of(EIGENVALUE_ERROR, p->layout.n) *

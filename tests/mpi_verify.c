@@ -347,8 +347,8 @@ static void nan_is_not_swallowed(struct run *run)
     struct comparison c;
     struct failure f = { 0 };
     run->matrix.uplo = PEIGH_UPPER;
-    compare_pdsyev(&run->ring, &run->layout, &run->matrix, run->values, &c,
-                   &f);
+    compare_peer(&run->ring, &run->layout, &run->matrix, run->values, PDSYEV,
+                 NULL, &c, &f);
     CHECK(run, f.status == PEIGH_ERR_NOT_FINITE, "%d", (int)f.status);
 }
 
@@ -362,8 +362,8 @@ static void failing_source_fails_everywhere(struct run *run)
             struct failure f = { 0 };
             run->state.broken_column = j;
             verify(run, PEIGH_ERR_IO);
-            compare_pdsyev(&run->ring, &run->layout, &run->matrix,
-                           run->values, &c, &f);
+            compare_peer(&run->ring, &run->layout, &run->matrix, run->values,
+                     PDSYEV, NULL, &c, &f);
             CHECK(run, f.status == PEIGH_ERR_IO, "%d", (int)f.status);
         }
     }
@@ -378,8 +378,8 @@ static void pdsyev_agrees(struct run *run)
         scale_by(run, scales[k]);
         run->state.trust = k ? UPPER : LOWER;
         run->matrix.uplo = k ? PEIGH_UPPER : PEIGH_LOWER;
-        compare_pdsyev(&run->ring, &run->layout, &run->matrix, run->values,
-                       &c, &f);
+        compare_peer(&run->ring, &run->layout, &run->matrix, run->values,
+                     PDSYEV, NULL, &c, &f);
         CHECK(run, !failed(&f), "%s", f.message);
         double tolerance = (double)run->n * DBL_EPSILON * scales[k];
         CHECK(run, c.max_eigenvalue_difference <= tolerance,
@@ -397,8 +397,8 @@ static void pdsyev_agrees(struct run *run)
         scale_by(run, 1);
         if (owns(run, run->n - 1))
             *value(run, run->n - 1) = NAN;
-        compare_pdsyev(&run->ring, &run->layout, &run->matrix, run->values,
-                       &c, &f);
+        compare_peer(&run->ring, &run->layout, &run->matrix, run->values,
+                     PDSYEV, NULL, &c, &f);
         CHECK(run, isnan(c.max_eigenvalue_difference), "%g",
               c.max_eigenvalue_difference);
     }

@@ -63,7 +63,7 @@ static struct rotor start(double *memory, int64_t half,
                           double h[][SIZE_MAX_])
 {
     struct rotor rotor;
-    rotate_start(&rotor, memory, half);
+    rotate_start(&rotor, memory, half, 0.0);
     for (int64_t j = 0; j < 2 * half; j++)
         for (int64_t i = 0; i < 2 * half; i++)
             *rotate_gram(&rotor, i, j) = h[i][j];
@@ -177,7 +177,7 @@ static struct blocks_of_two *two_blocks(int64_t low, int64_t high)
         for (int64_t i = 0; i < ROWS; i++)
             b->x[j][i] = noise_normal(9, (uint64_t)(i + ROWS * j));
     expect(workspace_open(&b->w, BLOCK, &f) == PEIGH_OK);
-    b->setting = (struct pair_setting){ROWS, LDA, 3e-15, &b->w};
+    b->setting = (struct pair_setting){ROWS, LDA, 3e-15, 0.0, &b->w};
     b->low = (struct block){b->x[0], low};
     b->high = (struct block){b->x[BLOCK], high};
     return b;
