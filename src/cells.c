@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-double *cell(const struct cells *s, int64_t number)
+/* Where cell number 0, 1, ... begins. */
+static double *cell(const struct cells *s, int64_t number)
 {
     return s->columns->a +
            number * s->schedule->blocks.widest * s->columns->lda;
@@ -99,6 +100,25 @@ static peigh_status mirror_blocks(const struct cells *s, struct ring *ring,
             return f->status;
     }
     return PEIGH_OK;
+}
+
+struct block cells_block(const struct cells *s, struct seat seat)
+{
+    return (struct block){cell(s, seat.cell),
+                          block_width(&s->schedule->blocks, seat.home)};
+}
+
+peigh_status cells_pass(const struct cells *s, struct ring *ring, int64_t t,
+                        struct failure *f)
+{
+    struct passage p;
+    const struct blocks *blocks = &s->schedule->blocks;
+    int64_t lda = s->columns->lda;
+    if (!schedule_passage(s->schedule, t, &p))
+        return PEIGH_OK;
+    return ring_pass(ring, cell(s, p.cell),
+                     lda * block_width(blocks, p.home_out), p.to,
+                     lda * block_width(blocks, p.home_in), p.from, f);
 }
 
 peigh_status cells_home(const struct cells *s, struct ring *ring,

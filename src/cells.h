@@ -11,8 +11,12 @@ struct cells {
     const struct columns *columns;
 };
 
-/* Where cell number 0, 1, ... begins. */
-double *cell(const struct cells *s, int64_t number);
+/* The block in a seat. */
+struct block cells_block(const struct cells *s, struct seat seat);
+
+/* After step t, hand one block on and take one in.  Every rank calls. */
+peigh_status cells_pass(const struct cells *s, struct ring *ring, int64_t t,
+                        struct failure *f);
 
 /* From columns side by side to one block per cell, before the first step. */
 void cells_spread(const struct cells *s);

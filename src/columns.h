@@ -11,6 +11,13 @@ struct columns {
     int64_t lda;
 };
 
+/* A block: `width` columns from x on.  Row n + i of column j holds entry
+ * (i, j) of the block's own Gram matrix X^T X. */
+struct block {
+    double *x;
+    int64_t width;
+};
+
 static inline double *column(const struct columns *c, int64_t j)
 {
     return c->a + j * c->lda;

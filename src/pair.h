@@ -3,6 +3,7 @@
 #ifndef PAIR_H
 #define PAIR_H
 
+#include "columns.h"
 #include "memory.h"
 
 /* What all meetings of a solve have in common. */
@@ -12,13 +13,6 @@ struct pair_setting {
     double tol;          /* a pair of blocks with cosines up to tol is done */
     double floor;        /* entries of X^T X that do not matter, rotate.h */
     struct workspace *w;
-};
-
-/* A block: `width` columns from x on.  Row n + i of column j holds entry
- * (i, j) of the block's own Gram matrix X^T X. */
-struct block {
-    double *x;
-    int64_t width;
 };
 
 /* What meetings did, added up. */

@@ -33,12 +33,6 @@ static double *fixed(const struct permuter *p, int64_t j, int64_t row)
     return header(p, j, header_fixed_row(p->layout->block) + row);
 }
 
-static struct block block_in(const struct permuter *p, struct seat seat)
-{
-    return (struct block){cell(p->cells, seat.cell),
-                          block_width(&p->schedule->blocks, seat.home)};
-}
-
 /* Two blocks meet: smaller keys into the one with the lower home. */
 static void sort_pair(const struct permuter *p, struct block low,
                       struct block high)
@@ -55,19 +49,6 @@ static void sort_pair(const struct permuter *p, struct block low,
         pair_reorder(&setting, low, high, p->w->order, setting.n + MOVING);
 }
 
-static peigh_status pass_on(const struct permuter *p, int64_t t,
-                            struct failure *f)
-{
-    struct passage m;
-    int64_t lda = p->columns->lda;
-    const struct blocks *blocks = &p->schedule->blocks;
-    if (!schedule_passage(p->schedule, t, &m))
-        return PEIGH_OK;
-    return ring_pass(p->ring, cell(p->cells, m.cell),
-                     lda * block_width(blocks, m.home_out), m.to,
-                     lda * block_width(blocks, m.home_in), m.from, f);
-}
-
 static peigh_status sort_columns(const struct permuter *p, struct failure *f)
 {
     const struct schedule *s = p->schedule;
@@ -76,8 +57,9 @@ static peigh_status sort_columns(const struct permuter *p, struct failure *f)
         struct meeting m;
         for (int64_t k = 0; k < s->share.pairs; k++)
             if (schedule_meeting(s, t, k, &m))
-                sort_pair(p, block_in(p, m.low), block_in(p, m.high));
-        if (pass_on(p, t, f))
+                sort_pair(p, cells_block(p->cells, m.low),
+                          cells_block(p->cells, m.high));
+        if (cells_pass(p->cells, p->ring, t, f))
             return f->status;
     }
     return cells_home(p->cells, p->ring, 1, f);

@@ -66,12 +66,6 @@ static double default_tol(int64_t n)
 
 /* --- sweeps ------------------------------------------------------------ */
 
-static struct block block_in(const struct solver *s, struct seat seat)
-{
-    return (struct block){cell(&s->cells, seat.cell),
-                          block_width(&s->schedule.blocks, seat.home)};
-}
-
 /* Meeting k of this rank in step t. */
 static void meet(struct solver *s, int64_t t, int64_t k)
 {
@@ -80,22 +74,14 @@ static void meet(struct solver *s, int64_t t, int64_t k)
     bool first = t % s->schedule.blocks.count == 0;
     struct meeting m;
     if (schedule_meeting(&s->schedule, t, k, &m))
-        pair_meet(&setting, block_in(s, m.low), block_in(s, m.high), first,
-                  &s->work);
+        pair_meet(&setting, cells_block(&s->cells, m.low),
+                  cells_block(&s->cells, m.high), first, &s->work);
 }
 
-/* Hand one block on and take one in, after step t. */
 static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
 {
-    struct passage p;
-    if (!schedule_passage(&s->schedule, t, &p))
-        return PEIGH_OK;
-    const struct blocks *blocks = &s->schedule.blocks;
-    int64_t lda = s->columns.lda;
     double start = MPI_Wtime();
-    ring_pass(&s->ring, cell(&s->cells, p.cell),
-              lda * block_width(blocks, p.home_out), p.to,
-              lda * block_width(blocks, p.home_in), p.from, f);
+    cells_pass(&s->cells, &s->ring, t, f);
     s->exchange_seconds += MPI_Wtime() - start;
     return f->status;
 }
