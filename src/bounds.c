@@ -6,7 +6,7 @@
  *
  * and from a random start one of them is off by more than a fraction e of the
  * spread with a probability below 1.65 sqrt(n) exp(-(2k-1) sqrt(e)) (J.
- * Kuczynski & H. Wozniakowski 1992): for k = 40 and e = 1/6, 5e-12 at
+ * Kuczynski & H. Wozniakowski 1992): for k = 32 and e = 1/6, 3e-9 at
  * n = 1e5.  The start is random but always the same.
  *
  * The same bits on any number of ranks: every sum over ranks is made of parts
@@ -24,15 +24,15 @@
 #include <string.h>
 
 enum {
-    STEPS = 40,
+    STEPS = 32,
     /* Rows of the header. */
-    V = 0, V_BEFORE = 1, AV = 2,
+    V = 0, V_BEFORE, W, W_BEFORE, AW,
 };
 
 /* The Lanczos process has found an invariant subspace when beta is so small
  * beside the norm: the start has a part in every eigenspace, so the bounds
- * are exact then. */
-static const double beta_of_rounding = 1e-7;
+ * are exact then.  A smaller one would magnify rounding in the recurrence. */
+static const double beta_of_rounding = 1e-5;
 
 static double *header(const struct columns *c, int64_t j, int row)
 {
@@ -72,14 +72,14 @@ static peigh_status norm_bound(struct lanczos *l, struct failure *f)
     return PEIGH_OK;
 }
 
-/* Rows i0 .. of this rank's part of A v, by blocks, added up as integers. */
-static void multiply_rows(const struct lanczos *l, int64_t i0, int64_t rows,
-                          double *part, int64_t *sum)
+/* Rows i0 .. of this rank's part of A x, x a row of the header, by blocks,
+ * added up as integers. */
+static void multiply_rows(const struct lanczos *l, int x, double unit,
+                          int64_t i0, int64_t rows, double *part,
+                          int64_t *sum)
 {
     const struct columns *c = l->columns;
     struct blocks blocks = blocks_of(c->n, l->block);
-    double unit = unit_of_sums(l->bound);
-    memset(sum, 0, sizeof *sum * (size_t)rows);
     int64_t j = 0;
     for (int64_t b = 0; b < blocks.count && j < c->count; b++) {
         int64_t end = block_first(&blocks, b + 1) - c->first;
@@ -87,35 +87,14 @@ static void multiply_rows(const struct lanczos *l, int64_t i0, int64_t rows,
             continue;
         memset(part, 0, sizeof *part * (size_t)rows);
         for (; j < end; j++) {
-            const double *x = column(c, j) + i0;
-            double v = *header(c, j, V);
+            const double *a = column(c, j) + i0;
+            double factor = *header(c, j, x);
             for (int64_t i = 0; i < rows; i++)
-                part[i] += x[i] * v;
+                part[i] += a[i] * factor;
         }
         for (int64_t i = 0; i < rows; i++)
             sum[i] += (int64_t)(part[i] * unit);
     }
-}
-
-/* A v, chunk by chunk of rows; each rank keeps the entries of its columns. */
-static peigh_status multiply(struct lanczos *l, struct failure *f)
-{
-    struct columns *c = l->columns;
-    int64_t most = l->ring->chunk / 2;
-    double *part = l->ring->bounce, unit = unit_of_sums(l->bound);
-    int64_t *sum = (int64_t *)(l->ring->bounce + most);
-    for (int64_t i0 = 0; i0 < c->n; i0 += most) {
-        int64_t rows = c->n - i0 < most ? c->n - i0 : most;
-        multiply_rows(l, i0, rows, part, sum);
-        if (ring_sum_int64(l->ring, sum, (int)rows, f))
-            return f->status;
-        for (int64_t j = 0; j < c->count; j++) {
-            int64_t i = c->first + j - i0;
-            if (i >= 0 && i < rows)
-                *header(c, j, AV) = (double)sum[i] / unit;
-        }
-    }
-    return PEIGH_OK;
 }
 
 /* A dot product of two distributed vectors (header rows) that is at most
@@ -125,50 +104,78 @@ struct dot {
     double most, value;
 };
 
-static peigh_status dots(struct lanczos *l, int count, struct dot *dot,
-                         struct failure *f)
+static int64_t own_part(const struct lanczos *l, const struct dot *dot)
 {
-    int64_t sum[2] = {0, 0};
+    int64_t sum = 0;
+    double unit = unit_of_sums(dot->most);
     for (int64_t j = 0; j < l->columns->count; j++)
-        for (int k = 0; k < count; k++)
-            sum[k] += llrint(*header(l->columns, j, dot[k].x) *
-                             *header(l->columns, j, dot[k].y) *
-                             unit_of_sums(dot[k].most));
-    if (ring_sum_int64(l->ring, sum, count, f))
-        return f->status;
-    for (int k = 0; k < count; k++)
-        dot[k].value = (double)sum[k] / unit_of_sums(dot[k].most);
+        sum += llrint(*header(l->columns, j, dot->x) *
+                      *header(l->columns, j, dot->y) * unit);
+    return sum;
+}
+
+/* y = A x, entries at most `most`, and two dot products, with a single
+ * reduction as long as the rows fit the buffer.  Each rank keeps the entries
+ * of its columns. */
+static peigh_status multiply(struct lanczos *l, int x, int y, double most,
+                             struct dot dot[2], struct failure *f)
+{
+    struct columns *c = l->columns;
+    const int64_t half = l->ring->chunk / 2, room = half - 2;
+    double *part = l->ring->bounce, unit = unit_of_sums(most);
+    int64_t *sum = (int64_t *)(l->ring->bounce + half);
+    for (int64_t i0 = 0; i0 < c->n; i0 += room) {
+        int64_t rows = c->n - i0 < room ? c->n - i0 : room;
+        memset(sum, 0, sizeof *sum * (size_t)rows);
+        multiply_rows(l, x, unit, i0, rows, part, sum);
+        for (int k = 0; k < 2; k++)
+            sum[rows + k] = own_part(l, &dot[k]);
+        if (ring_sum_int64(l->ring, sum, (int)rows + 2, f))
+            return f->status;
+        for (int64_t j = 0; j < c->count; j++) {
+            int64_t i = c->first + j - i0;
+            if (i >= 0 && i < rows)
+                *header(c, j, y) = (double)sum[i] / unit;
+        }
+        for (int k = 0; k < 2; k++)
+            dot[k].value = (double)sum[rows + k] / unit_of_sums(dot[k].most);
+    }
     return PEIGH_OK;
 }
 
-/* The start: normal deviates are uniform on the sphere, as the probability
- * above supposes.  Kept within +-8 so that the sums cannot overflow. */
-static peigh_status start_vector(struct lanczos *l, struct failure *f)
+/* v of length 1 and w = A v.  Normal deviates are uniform on the sphere, as
+ * the probability above supposes; kept within +-8 so that the sums cannot
+ * overflow. */
+static peigh_status start_vectors(struct lanczos *l, struct failure *f)
 {
     const uint64_t seed = 20;
+    const double entry_max = 8.0;
     struct columns *c = l->columns;
-    struct dot square = {V, V, 64.0 * (double)c->n, 0.0};
+    double most = entry_max * entry_max * (double)c->n;
+    struct dot dot[2] = {{V, V, most, 0.0}, {V, V, most, 0.0}};
     for (int64_t j = 0; j < c->count; j++) {
         double x = noise_normal(seed, (uint64_t)(c->first + j));
-        *header(c, j, V) = fmin(fmax(x, -8.0), 8.0);
-        *header(c, j, V_BEFORE) = 0.0;
+        *header(c, j, V) = fmin(fmax(x, -entry_max), entry_max);
     }
-    if (dots(l, 1, &square, f))
+    if (multiply(l, V, W, entry_max * l->bound, dot, f))
         return f->status;
-    for (int64_t j = 0; j < c->count; j++)
-        *header(c, j, V) /= sqrt(square.value);
+    for (int64_t j = 0; j < c->count; j++) {
+        *header(c, j, V) /= sqrt(dot[0].value);
+        *header(c, j, W) /= sqrt(dot[0].value);
+        *header(c, j, V_BEFORE) = *header(c, j, W_BEFORE) = 0.0;
+    }
     return PEIGH_OK;
 }
 
-/* v, v_before <- (A v - alpha v - beta v_before) / next, v */
-static void next_vector(struct columns *c, double alpha, double beta,
-                        double next)
+/* x, before <- (ax - alpha x - beta before) / next, x */
+static void advance(struct columns *c, int x, int before, int ax,
+                    double alpha, double beta, double next)
 {
     for (int64_t j = 0; j < c->count; j++) {
-        double v = *header(c, j, V), before = *header(c, j, V_BEFORE);
-        *header(c, j, V_BEFORE) = v;
-        *header(c, j, V) =
-            (*header(c, j, AV) - alpha * v - beta * before) / next;
+        double now = *header(c, j, x);
+        *header(c, j, x) = (*header(c, j, ax) - alpha * now -
+                            beta * *header(c, j, before)) / next;
+        *header(c, j, before) = now;
     }
 }
 
@@ -192,20 +199,22 @@ static peigh_status extremes(struct ring *ring, int k, double *alpha,
     return PEIGH_OK;
 }
 
-/* alpha_k = v . A v and beta_k^2 = |A v|^2 - alpha_k^2 - beta_(k-1)^2, both
- * from one reduction; bounds need no more digits than that leaves. */
+/* With w = A v:  alpha_k = v . w  and  beta_k^2 = |w|^2 - alpha_k^2 -
+ * beta_(k-1)^2.  A w is computed along with them, before v is known for the
+ * next step, and A v follows from it by the same recurrence: one reduction a
+ * step instead of three.  Bounds need no more digits than that leaves. */
 static peigh_status run(struct lanczos *l, double theta[2],
                         struct failure *f)
 {
-    double alpha[STEPS], beta[STEPS], before = 0.0;
+    double alpha[STEPS], beta[STEPS], before = 0.0, square_max;
     int64_t n = l->columns->n;
     int steps = n < STEPS ? (int)n : STEPS, k = 0;
-    if (norm_bound(l, f) || start_vector(l, f))
+    if (norm_bound(l, f) || start_vectors(l, f))
         return f->status;
+    square_max = l->bound * l->bound;
     for (;; before = beta[k++]) {
-        struct dot dot[2] = {{V, AV, l->bound, 0.0},
-                             {AV, AV, l->bound * l->bound, 0.0}};
-        if (multiply(l, f) || dots(l, 2, dot, f))
+        struct dot dot[2] = {{V, W, l->bound, 0.0}, {W, W, square_max, 0.0}};
+        if (multiply(l, W, AW, square_max, dot, f))
             return f->status;
         alpha[k] = dot[0].value;
         double square = dot[1].value - alpha[k] * alpha[k] - before * before;
@@ -213,7 +222,8 @@ static peigh_status run(struct lanczos *l, double theta[2],
         if (k + 1 == steps ||
             !(beta[k] > beta_of_rounding * sqrt(dot[1].value)))
             break;
-        next_vector(l->columns, alpha[k], before, beta[k]);
+        advance(l->columns, V, V_BEFORE, W, alpha[k], before, beta[k]);
+        advance(l->columns, W, W_BEFORE, AW, alpha[k], before, beta[k]);
     }
     return extremes(l->ring, k + 1, alpha, beta, theta, f);
 }

@@ -38,9 +38,9 @@ static const int sigma_bits = 10;
  * the factorization itself may be off by. */
 static const double small_shift = 4.0;
 
-/* The bounds come from differences of squares and are good to half of the
- * digits: a lower one above this, in units of ||A||, may be rounding. */
-static const double bound_of_rounding = -1e-6;
+/* The bounds are good to a few digits: a lower one above this, in units of
+ * ||A||, does not say that the matrix is indefinite. */
+static const double bound_of_rounding = -1e-3;
 
 static double *diagonal(const struct permuter *p, int64_t j)
 {
