@@ -226,6 +226,24 @@ static void fill_rotated(struct problem *p, int64_t place, double size)
         }
 }
 
+/* Pivots are taken from the last, largest diagonal entry to the first.  Only
+ * rows `place` and `place` + 1 are coupled, by so much that the pivot of
+ * `place` is not positive: the last one for place 0, the second for 94. */
+static void fill_coupled(struct problem *p, int64_t place, double size)
+{
+    for (int64_t j = 0; j < p->layout.count; j++)
+        for (int64_t i = 0; i < p->layout.n; i++) {
+            int64_t column = p->layout.first + j;
+            bool pair = (i == place || i == place + 1) &&
+                        (column == place || column == place + 1);
+            double diagonal = pair ? 1.0 + 0.01 * (double)place
+                                   : 1.0 + 0.01 * (double)i;
+            p->a[i + j * p->layout.lda] =
+                i == column ? diagonal
+                            : pair ? diagonal + size : 0.0;
+        }
+}
+
 static void expect_hidden_found(
     void (*fill)(struct problem *, int64_t, double), int64_t place,
     double size)
@@ -258,9 +276,10 @@ static void expect_hidden_found(
 
 START_TEST(one_hidden_negative_eigenvalue_is_found_and_solved)
 {
-    const int64_t place[] = {0, 47, 95};
+    const int64_t place[] = {0, 47, 94};
     const double size[] = {1.0, 1e-8, 1e-14};
     for (int k = 0; k < 3; k++) {
+        expect_hidden_found(fill_coupled, place[_i], size[k]);
         expect_hidden_found(fill_hidden, place[_i], size[k]);
         expect_hidden_found(fill_rotated, place[_i], size[k]);
     }
