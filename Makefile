@@ -37,7 +37,7 @@ PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c 
 # The library, and what the program adds to it.
 LIBRARY := solve arguments cells gather schedule layout ring pair rotate definite \
            bounds cholesky permute input mirror memory failure
-PROGRAM := main command report verify compare matrix stream output \
+PROGRAM := main command idle report verify compare matrix stream output \
            source source_file source_npy source_mtx lines \
            source_gallery gallery_formula gallery_spectra
 library_objects := $(LIBRARY:%=$(BUILD)/%.o)

@@ -4,6 +4,7 @@
  * matrix, plan the memory, fill the columns, solve, write, check, compare,
  * report.  After each stage all ranks agree on how it went; rank 0 prints. */
 #include "command.h"
+#include "idle.h"
 #include "output.h"
 #include "report.h"
 #include "ring.h"
@@ -316,8 +317,8 @@ static bool greet(struct program *p, struct failure *f)
 
 int main(int argc, char **argv)
 {
+    struct program p = {.run.yields = yield_when_idle()};
     MPI_Init(&argc, &argv);
-    struct program p = {0};
     struct failure f = {.status = PEIGH_OK};
     p.start = MPI_Wtime();
     limit_blas_threads();

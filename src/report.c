@@ -100,8 +100,8 @@ static void print_header(const struct run *run)
     const peigh_report *s = &run->solver;
     printf("peigh %s: %s\n", PEIGH_VERSION, run->matrix);
     printf("  %-24s %14" PRId64 "\n", "order N", s->n);
-    printf("  %-24s %14d  (%d own columns)\n", "ranks", s->ranks,
-           s->active_ranks);
+    printf("  %-24s %14d  (%d own columns%s)\n", "ranks", s->ranks,
+           s->active_ranks, run->yields ? "; cores are shared" : "");
     printf("  %-24s %14" PRId64 "  (%" PRId64 " blocks)\n", "block width",
            s->block, s->blocks);
 }
@@ -273,6 +273,8 @@ void print_json(FILE *file, const void *what)
     fprintf(file, ",\n  \"n\": %" PRId64 ", \"ranks\": %d, \"block\": %" PRId64
             ", \"blocks\": %" PRId64 ", \"active_ranks\": %d,\n",
             s->n, s->ranks, s->block, s->blocks, s->active_ranks);
+    fprintf(file, "  \"yields_when_idle\": %s,\n",
+            run->yields ? "true" : "false");
     fprintf(file, "  \"status\": ");
     json_string(file, run->planned_only ? "planned"
                                         : peigh_status_text(s->status));

@@ -13,6 +13,7 @@ struct run {
     peigh_memory plan;
     int64_t check_bytes;
     bool planned_only;
+    bool yields;                /* ranks share cores and yield when idle */
     bool checked, compared;
     struct verification verification;
     struct comparison comparison;

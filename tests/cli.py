@@ -369,6 +369,21 @@ def every_solver_of_scalapack_can_be_compared_with(folder):
         expect(difference <= 60 * 2.0**-52 * 1500, name, difference)
 
 
+def ranks_that_share_cores_yield_when_idle(folder):
+    arguments = ("--json", "-", "-n", 20, "gallery:min")
+    for variable in ("SLURM_TASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE"):
+        for value, yields in (("1", False), ("9999(x2)", True)):
+            told = peigh_alone(folder, *arguments,
+                               env={variable: value}).json
+            expect(told["yields_when_idle"] == yields, variable, value)
+    asked = {"SLURM_TASKS_PER_NODE": "9999",
+             "OMPI_MCA_mpi_yield_when_idle": "0"}
+    told = peigh_alone(folder, *arguments, env=asked).json
+    expect(not told["yields_when_idle"], "the user's word counts")
+    expect(report(folder, 16, "-n", 20, "gallery:min")["yields_when_idle"]
+           == (os.cpu_count() < 16))
+
+
 def a_matrix_that_is_not_symmetric_is_refused_with_the_worst_pair(folder):
     a = gaussian(50)
     a[3, 7] += 1e-3
