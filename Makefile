@@ -24,6 +24,10 @@ BLAS_LIBS      ?= $(shell $(PKG_CONFIG) --libs $(BLAS_PC) 2>/dev/null)
 SCALAPACK_LIBS ?= $(shell $(PKG_CONFIG) --libs-only-l --libs-only-L $(SCALAPACK_PC) 2>/dev/null)
 CHECK_CFLAGS   ?= $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
 CHECK_LIBS     ?= $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+# Only the benchmark knows ELPA, and does without it.
+ELPA_PC      := $(call first_known,elpa)
+ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
+ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
              -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
@@ -57,7 +61,7 @@ MPI_TESTS  := $(patsubst tests/%.c,%,$(wildcard tests/mpi_*.c))
 tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%) \
               $(BUILD)/accuracy
 
-.PHONY: all run test tests build-tests sanitize valgrind install clean help \
+.PHONY: all run test tests build-tests bench sanitize valgrind install clean help \
         setup check-tools
 all: peigh libpeigh.a libpeigh.so
 
@@ -66,6 +70,7 @@ help:
 	@echo "make test       install what is missing, build, run the whole suite"
 	@echo "make            build peigh, libpeigh.a and libpeigh.so"
 	@echo "make install    into PREFIX=$(PREFIX) (DESTDIR is respected)"
+	@echo "make bench      time peigh, ScaLAPACK's solvers and (where installed) ELPA's"
 	@echo "make sanitize   the suite with the address and undefined-behaviour sanitizers"
 	@echo "make valgrind   the small cases under valgrind"
 	@echo "make clean      remove everything that was built"
@@ -153,6 +158,16 @@ valgrind:
 	@scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory all build-tests
 	scripts/valgrind.sh $(BUILD)
+
+# --- benchmark --------------------------------------------------------------
+
+# peigh's BLAS comes first, so that it is everybody's.
+$(BUILD)/bench: tests/bench.c $(test_objects)
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(ELPA_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< \
+	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(ELPA_LIBS) -lm
+
+bench:
+	@BUILD=$(BUILD) scripts/bench.sh
 
 # --- installing -------------------------------------------------------------
 

@@ -73,8 +73,9 @@ typedef enum peigh_definite {
     PEIGH_DEFINITE_AUTO = 0, /* find out: by its Cholesky factor if it has
                               * one, up to a shift at the level of rounding;
                               * else by a shift */
-    PEIGH_DEFINITE_YES,      /* it is: PEIGH_ERR_NOT_DEFINITE if not.  Every
-                              * eigenvalue is accurate relative to itself */
+    PEIGH_DEFINITE_YES,      /* it is, the caller vouches: without a shift;
+                              * PEIGH_ERR_NOT_DEFINITE if a pivot is not
+                              * positive.  See report.relative */
     PEIGH_DEFINITE_NO,       /* do not try: straight to the shift */
 } peigh_definite;
 
@@ -144,7 +145,9 @@ typedef struct peigh_report {
                                  * A + shift I; else on A + shift I itself */
     bool relative;              /* each eigenvalue is accurate relative to
                                  * itself, as far as the entries determine
-                                 * it; else to n eps ||A|| */
+                                 * it; else to n eps ||A||.  False, too, for
+                                 * a factor with a pivot at the level of
+                                 * rounding: singular for all we know */
     double shift;               /* sigma, 0 when relative */
     double asymmetry;           /* PEIGH_FULL: largest |a_ij - a_ji| found */
     peigh_memory memory;        /* as allocated; equals peigh_memory_for

@@ -1,13 +1,14 @@
 /* Bounds on the spectrum by Lanczos's process (C. Lanczos 1950): the extreme
  * eigenvalues theta of the tridiagonal matrix of k steps lie within the
- * spectrum,
+ * spectrum, to rounding,
  *
  *     theta_min >= lambda_min,   theta_max <= lambda_max,
  *
  * and from a random start one of them is off by more than a fraction e of the
  * spread with a probability below 1.65 sqrt(n) exp(-(2k-1) sqrt(e)) (J.
- * Kuczynski & H. Wozniakowski 1992): for k = 32 and e = 1/6, 3e-9 at
- * n = 1e5.  The start is random but always the same.
+ * Kuczynski & H. Wozniakowski 1992): for k = 32 and e = 1/6, 4e-9 at
+ * n = 1e5 (of the process in exact arithmetic; rounding does not harm its
+ * extreme values, C. C. Paige 1976).  The start is random but always the same.
  *
  * The same bits on any number of ranks: every sum over ranks is made of parts
  * that are the same for every distribution (a block's, or a column's),
@@ -26,13 +27,17 @@
 enum {
     STEPS = 32,
     /* Rows of the header. */
-    V = 0, V_BEFORE, W, W_BEFORE, AW,
+    V = 0, V_BEFORE, AV,
 };
+
+/* Of the start vector. */
+static const double entry_max = 8.0;
 
 /* The Lanczos process has found an invariant subspace when beta is so small
  * beside the norm: the start has a part in every eigenspace, so the bounds
- * are exact then.  A smaller one would magnify rounding in the recurrence. */
-static const double beta_of_rounding = 1e-5;
+ * are exact then.  Below, the integers of the next product would have too few
+ * digits left. */
+static const double breakdown = 1e-6;
 
 static double *header(const struct columns *c, int64_t j, int row)
 {
@@ -97,28 +102,40 @@ static void multiply_rows(const struct lanczos *l, int x, double unit,
     }
 }
 
-/* A dot product of two distributed vectors (header rows) that is at most
- * `most` in absolute terms. */
-struct dot {
-    int x, y;
-    double most, value;
+/* A sum that may be anything between its limit and nearly zero, in two
+ * integers: the second holds what the first leaves. */
+struct sum {
+    int64_t units, rest;
 };
+static const double rests_of_unit = 0x1p40;
 
-static int64_t own_part(const struct lanczos *l, const struct dot *dot)
+/* This rank's part of x . y (header rows), at most `most` in all. */
+static struct sum own_dot(const struct lanczos *l, int x, int y, double most)
 {
-    int64_t sum = 0;
-    double unit = unit_of_sums(dot->most);
-    for (int64_t j = 0; j < l->columns->count; j++)
-        sum += llrint(*header(l->columns, j, dot->x) *
-                      *header(l->columns, j, dot->y) * unit);
+    struct sum sum = {0, 0};
+    double unit = unit_of_sums(most);
+    for (int64_t j = 0; j < l->columns->count; j++) {
+        double term = *header(l->columns, j, x) * *header(l->columns, j, y) *
+                      unit;
+        int64_t whole = llrint(term);
+        sum.units += whole;
+        sum.rest += llrint((term - (double)whole) * rests_of_unit);
+    }
     return sum;
 }
 
-/* y = A x, entries at most `most`, and two dot products, with a single
- * reduction as long as the rows fit the buffer.  Each rank keeps the entries
- * of its columns. */
-static peigh_status multiply(struct lanczos *l, int x, int y, double most,
-                             struct dot dot[2], struct failure *f)
+static double value_of(struct sum sum, double most)
+{
+    return ((double)sum.units + (double)sum.rest / rests_of_unit) /
+           unit_of_sums(most);
+}
+
+/* AV <- A V, entries at most `most`, and *square = |V|^2, at most square_max,
+ * in one reduction as long as the rows fit the buffer.  Each rank keeps the
+ * entries of its columns. */
+static peigh_status multiply(struct lanczos *l, double most,
+                             double square_max, double *square,
+                             struct failure *f)
 {
     struct columns *c = l->columns;
     const int64_t half = l->ring->chunk / 2, room = half - 2;
@@ -127,55 +144,52 @@ static peigh_status multiply(struct lanczos *l, int x, int y, double most,
     for (int64_t i0 = 0; i0 < c->n; i0 += room) {
         int64_t rows = c->n - i0 < room ? c->n - i0 : room;
         memset(sum, 0, sizeof *sum * (size_t)rows);
-        multiply_rows(l, x, unit, i0, rows, part, sum);
-        for (int k = 0; k < 2; k++)
-            sum[rows + k] = own_part(l, &dot[k]);
+        multiply_rows(l, V, unit, i0, rows, part, sum);
+        struct sum dot = own_dot(l, V, V, square_max);
+        sum[rows] = dot.units;
+        sum[rows + 1] = dot.rest;
         if (ring_sum_int64(l->ring, sum, (int)rows + 2, f))
             return f->status;
         for (int64_t j = 0; j < c->count; j++) {
             int64_t i = c->first + j - i0;
             if (i >= 0 && i < rows)
-                *header(c, j, y) = (double)sum[i] / unit;
+                *header(c, j, AV) = (double)sum[i] / unit;
         }
-        for (int k = 0; k < 2; k++)
-            dot[k].value = (double)sum[rows + k] / unit_of_sums(dot[k].most);
+        *square = value_of((struct sum){sum[rows], sum[rows + 1]},
+                           square_max);
     }
     return PEIGH_OK;
 }
 
-/* v of length 1 and w = A v.  Normal deviates are uniform on the sphere, as
- * the probability above supposes; kept within +-8 so that the sums cannot
- * overflow. */
-static peigh_status start_vectors(struct lanczos *l, struct failure *f)
+/* Normal deviates are uniform on the sphere, as the probability above
+ * supposes; kept within +-entry_max so that the sums cannot overflow. */
+static void start_vector(struct lanczos *l)
 {
     const uint64_t seed = 20;
-    const double entry_max = 8.0;
-    struct columns *c = l->columns;
-    double most = entry_max * entry_max * (double)c->n;
-    struct dot dot[2] = {{V, V, most, 0.0}, {V, V, most, 0.0}};
-    for (int64_t j = 0; j < c->count; j++) {
-        double x = noise_normal(seed, (uint64_t)(c->first + j));
-        *header(c, j, V) = fmin(fmax(x, -entry_max), entry_max);
+    for (int64_t j = 0; j < l->columns->count; j++) {
+        double x = noise_normal(seed, (uint64_t)(l->columns->first + j));
+        *header(l->columns, j, V) = fmin(fmax(x, -entry_max), entry_max);
+        *header(l->columns, j, V_BEFORE) = 0.0;
     }
-    if (multiply(l, V, W, entry_max * l->bound, dot, f))
-        return f->status;
-    for (int64_t j = 0; j < c->count; j++) {
-        *header(c, j, V) /= sqrt(dot[0].value);
-        *header(c, j, W) /= sqrt(dot[0].value);
-        *header(c, j, V_BEFORE) = *header(c, j, W_BEFORE) = 0.0;
-    }
-    return PEIGH_OK;
 }
 
-/* x, before <- (ax - alpha x - beta before) / next, x */
-static void advance(struct columns *c, int x, int before, int ax,
-                    double alpha, double beta, double next)
+/* V and A V divided by the length of V. */
+static void normalise(struct lanczos *l, double length)
 {
-    for (int64_t j = 0; j < c->count; j++) {
-        double now = *header(c, j, x);
-        *header(c, j, x) = (*header(c, j, ax) - alpha * now -
-                            beta * *header(c, j, before)) / next;
-        *header(c, j, before) = now;
+    for (int64_t j = 0; j < l->columns->count; j++) {
+        *header(l->columns, j, V) /= length;
+        *header(l->columns, j, AV) /= length;
+    }
+}
+
+/* V, V_BEFORE <- A V - alpha V - beta V_BEFORE, V */
+static void next_vector(struct lanczos *l, double alpha, double beta)
+{
+    for (int64_t j = 0; j < l->columns->count; j++) {
+        double v = *header(l->columns, j, V);
+        *header(l->columns, j, V) = *header(l->columns, j, AV) - alpha * v -
+                                    beta * *header(l->columns, j, V_BEFORE);
+        *header(l->columns, j, V_BEFORE) = v;
     }
 }
 
@@ -199,33 +213,40 @@ static peigh_status extremes(struct ring *ring, int k, double *alpha,
     return PEIGH_OK;
 }
 
-/* With w = A v:  alpha_k = v . w  and  beta_k^2 = |w|^2 - alpha_k^2 -
- * beta_(k-1)^2.  A w is computed along with them, before v is known for the
- * next step, and A v follows from it by the same recurrence: one reduction a
- * step instead of three.  Bounds need no more digits than that leaves. */
+/* alpha_k = v_k . A v_k,  beta_k = |A v_k - alpha_k v_k - beta_(k-1) v_(k-1)|.
+ * The next vector is multiplied before its length is known, so that a step
+ * takes two reductions.  (One would do if A v_(k+1) were taken from the
+ * recurrence, too; but then it drifts away from A times v_(k+1), and theta
+ * out of the spectrum.) */
 static peigh_status run(struct lanczos *l, double theta[2],
                         struct failure *f)
 {
-    double alpha[STEPS], beta[STEPS], before = 0.0, square_max;
-    int64_t n = l->columns->n;
-    int steps = n < STEPS ? (int)n : STEPS, k = 0;
-    if (norm_bound(l, f) || start_vectors(l, f))
-        return f->status;
-    square_max = l->bound * l->bound;
-    for (;; before = beta[k++]) {
-        struct dot dot[2] = {{V, W, l->bound, 0.0}, {W, W, square_max, 0.0}};
-        if (multiply(l, W, AW, square_max, dot, f))
+    double alpha[STEPS], beta[STEPS], square = 0.0, size = 0.0;
+    double most = entry_max * l->bound;
+    double square_max = entry_max * entry_max * (double)l->columns->n;
+    int64_t n = l->columns->n, steps = n < STEPS ? n : STEPS, k = 0;
+    start_vector(l);
+    for (;; k++) {
+        if (multiply(l, most, square_max, &square, f))
             return f->status;
-        alpha[k] = dot[0].value;
-        double square = dot[1].value - alpha[k] * alpha[k] - before * before;
-        beta[k] = square > 0.0 ? sqrt(square) : 0.0;
-        if (k + 1 == steps ||
-            !(beta[k] > beta_of_rounding * sqrt(dot[1].value)))
+        double length = sqrt(square);
+        if (k > 0) {
+            beta[k - 1] = length;
+            size = fmax(size, fabs(alpha[k - 1]) + length);
+        }
+        if (k == steps || (k > 0 && !(length > breakdown * size)))
             break;
-        advance(l->columns, V, V_BEFORE, W, alpha[k], before, beta[k]);
-        advance(l->columns, W, W_BEFORE, AW, alpha[k], before, beta[k]);
+        normalise(l, length);
+        struct sum dot = own_dot(l, V, AV, 2.0 * l->bound);
+        if (ring_sum_int64(l->ring, &dot.units, 1, f))
+            return f->status;
+        alpha[k] = (double)dot.units / unit_of_sums(2.0 * l->bound);
+        next_vector(l, alpha[k], k > 0 ? beta[k - 1] : 0.0);
+        /* |A v| <= ||A||, and what is subtracted is no longer. */
+        most = 4.0 * l->bound * l->bound;
+        square_max = 16.0 * l->bound * l->bound;
     }
-    return extremes(l->ring, k + 1, alpha, beta, theta, f);
+    return extremes(l->ring, (int)k, alpha, beta, theta, f);
 }
 
 peigh_status spectral_bounds(struct ring *ring, struct columns *columns,
@@ -233,5 +254,5 @@ peigh_status spectral_bounds(struct ring *ring, struct columns *columns,
                              struct failure *f)
 {
     struct lanczos lanczos = {ring, columns, block, 0.0};
-    return run(&lanczos, theta, f);
+    return norm_bound(&lanczos, f) ? f->status : run(&lanczos, theta, f);
 }

@@ -36,7 +36,8 @@ struct cholesky {
     struct columns *c;
     struct blocks blocks;
     int64_t first_block, end_block; /* of this rank */
-    int64_t group; /* blocks of rows to a chunk */
+    int64_t group;        /* blocks of rows to a chunk */
+    int64_t diagonal_row; /* of the header */
 };
 
 /* Columns j0 .. j0+width-1 of this rank, by their numbers in the matrix. */
@@ -47,16 +48,19 @@ static double *columns_at(const struct cholesky *s, int64_t j0)
 
 /* The diagonal block of the panel, unblocked, upper triangle only. */
 static void factor_diagonal(const struct cholesky *s, int64_t j0, int64_t j1,
-                            struct bad_pivot *pivot)
+                            struct pivots *pivots)
 {
-    const int64_t lda = s->c->lda;
+    const int64_t lda = s->c->lda, kept = s->c->n + s->diagonal_row;
     double *a = columns_at(s, j0) + j0; /* a[i + j lda]: entry (i, j) */
     for (int64_t j = j1 - j0 - 1; j >= 0; j--) {
         double *u = a + j * lda;
         if (!(u[j] > 0.0)) {
-            *pivot = (struct bad_pivot){j0 + j, u[j]};
+            pivots->bad = j0 + j;
+            pivots->value = u[j];
             return;
         }
+        pivots->ratio = fmin(pivots->ratio,
+                             u[j] / columns_at(s, j0 + j)[kept]);
         u[j] = sqrt(u[j]);
         for (int64_t i = 0; i < j; i++)
             u[i] /= u[j];
@@ -68,24 +72,24 @@ static void factor_diagonal(const struct cholesky *s, int64_t j0, int64_t j1,
 
 /* The panel on its owner: diagonal block, then the rows above. */
 static void factor_panel(const struct cholesky *s, int64_t j0, int64_t j1,
-                         struct bad_pivot *pivot)
+                         struct pivots *pivots)
 {
     double *a = columns_at(s, j0);
-    factor_diagonal(s, j0, j1, pivot);
-    if (pivot->column < 0 && j0 > 0)
+    factor_diagonal(s, j0, j1, pivots);
+    if (pivots->bad < 0 && j0 > 0)
         cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasTrans,
                     CblasNonUnit, (int)j0, (int)(j1 - j0), 1.0, a + j0,
                     (int)s->c->lda, a, (int)s->c->lda);
 }
 
-/* Everybody learns whether the panel was finished. */
-static peigh_status share_pivot(const struct cholesky *s, int owner,
-                                struct bad_pivot *pivot, struct failure *f)
+/* Everybody learns how the panel came out. */
+static peigh_status share_pivots(const struct cholesky *s, int owner,
+                                 struct pivots *pivots, struct failure *f)
 {
-    double news[2] = {(double)pivot->column, pivot->value};
-    if (ring_bcast(s->ring, news, 2, owner, f))
+    double news[3] = {(double)pivots->bad, pivots->value, pivots->ratio};
+    if (ring_bcast(s->ring, news, 3, owner, f))
         return f->status;
-    *pivot = (struct bad_pivot){(int64_t)news[0], news[1]};
+    *pivots = (struct pivots){(int64_t)news[0], news[1], news[2]};
     return PEIGH_OK;
 }
 
@@ -175,7 +179,7 @@ static peigh_status spread_panel(const struct cholesky *s, int64_t b,
 }
 
 peigh_status cholesky_factor(struct ring *ring, struct columns *columns,
-                             int64_t block, struct bad_pivot *pivot,
+                             int64_t block, struct pivots *pivots,
                              struct failure *f)
 {
     struct cholesky s = {.ring = ring, .c = columns,
@@ -185,14 +189,15 @@ peigh_status cholesky_factor(struct ring *ring, struct columns *columns,
     s.end_block = s.first_block + 2 * share.pairs;
     int64_t most = s.blocks.widest * s.blocks.widest;
     s.group = most > 0 ? ring->chunk / most : 1;
-    *pivot = (struct bad_pivot){-1, 0.0};
+    *pivots = (struct pivots){.bad = -1, .ratio = INFINITY};
+    s.diagonal_row = header_fixed_row(block) + HEADER_DIAGONAL;
     for (int64_t b = s.blocks.count - 1; b >= 0; b--) {
         int64_t j0 = block_first(&s.blocks, b);
         int64_t j1 = block_first(&s.blocks, b + 1);
         int owner = slot_owner(&s.blocks, b, ring->ranks);
         if (ring->rank == owner)
-            factor_panel(&s, j0, j1, pivot);
-        if (share_pivot(&s, owner, pivot, f) || pivot->column >= 0)
+            factor_panel(&s, j0, j1, pivots);
+        if (share_pivots(&s, owner, pivots, f) || pivots->bad >= 0)
             return f->status;
         if (j1 > j0 && spread_panel(&s, b, owner, f))
             return f->status;

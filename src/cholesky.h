@@ -6,10 +6,12 @@
 #include "columns.h"
 #include "ring.h"
 
-/* The first pivot that was not positive. */
-struct bad_pivot {
-    int64_t column; /* -1: none */
-    double value;
+/* How the pivots came out. */
+struct pivots {
+    int64_t bad;  /* column of the first that was not positive; -1: none */
+    double value; /* of the bad one */
+    double ratio; /* smallest pivot beside the diagonal entry it came from:
+                   * what the scaled matrix is at least singular by */
 };
 
 /* A = U U^T with U upper triangular, last column first: U takes the place of
@@ -17,9 +19,10 @@ struct bad_pivot {
  * as it is.  Collective; uses ring->bounce and the header rows.
  *
  *   block   the block width; block * block <= ring->chunk
- *   pivot   set on every rank: where it had to stop, if it had to */
+ *   pivots  set on every rank: where it had to stop, if it had to.  The
+ *           diagonal of A is expected in the headers (HEADER_DIAGONAL) */
 peigh_status cholesky_factor(struct ring *ring, struct columns *columns,
-                             int64_t block, struct bad_pivot *pivot,
+                             int64_t block, struct pivots *pivots,
                              struct failure *f);
 
 /* Set the strictly lower triangle to zero: the columns are those of U. */

@@ -242,8 +242,9 @@ static peigh_status allocate(struct problem *x, struct failure *f)
         x->z = new_doubles(local_entries(x));
     }
     if (!x->w || (inside && (!x->a || !x->z)))
-        fail(f, PEIGH_ERR_MEMORY, "no memory for pdsyev's matrices: %lld bytes",
-             (long long)(2 * local_entries(x) + x->n) * 8);
+        fail(f, PEIGH_ERR_MEMORY,
+             "no memory for the matrices of %s: %lld bytes",
+             peer_name(x->peer), (long long)(2 * local_entries(x) + x->n) * 8);
     if (ring_agree(x->ring, f))
         return f->status;
     if (inside) {
@@ -293,8 +294,9 @@ static peigh_status distribute(struct problem *x, struct failure *f)
             finite = false;
     if (!failed(f) && !finite)
         fail(f, PEIGH_ERR_NOT_FINITE,
-             "pdsyev is not given %s: NaN or infinity in the matrix, or it "
-             "is larger than its eigenvalues", x->matrix->source->name);
+             "%s is not given %s: NaN or infinity in the matrix, or it "
+             "is larger than its eigenvalues", peer_name(x->peer),
+             x->matrix->source->name);
     ring_agree(x->ring, f);
 cleanup:
     stream_close(&piece);
@@ -361,7 +363,8 @@ static peigh_status run(struct problem *x, const double *values,
         || compare_values(x, values, &c->max_eigenvalue_difference, f))
         return f->status;
     c->seconds = seconds;
-    c->bytes = (2 * local_entries(x) + x->lwork) * (int64_t)sizeof(double);
+    c->bytes = (2 * local_entries(x) + x->lwork) * (int64_t)sizeof(double) +
+               x->liwork * (int64_t)sizeof(int);
     return ring_max_int64(x->ring, &c->bytes, 1, f);
 }
 
@@ -381,8 +384,8 @@ peigh_status compare_peer(struct ring *ring, const peigh_layout *layout,
 
     /* Above this, n alone overflows pdsyev's workspace. */
     if (layout->n > INT_MAX / 16)
-        return fail(f, PEIGH_ERR_ARGUMENT, "n = %lld is too large for pdsyev",
-                    (long long)layout->n);
+        return fail(f, PEIGH_ERR_ARGUMENT, "n = %lld is too large for %s",
+                    (long long)layout->n, peer_name(peer));
     x.n = (int)layout->n;
     x.nb = choose_block(x.n, &x.grid);
     if (check_sizes(&x, f))

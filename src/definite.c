@@ -40,7 +40,10 @@ static const double small_shift = 4.0;
 
 /* The bounds are good to a few digits: a lower one above this, in units of
  * ||A||, does not say that the matrix is indefinite. */
-static const double bound_of_rounding = -1e-3;
+static const double bound_of_rounding = -1e-4;
+
+/* Diagonal entries below this after scaling have lost digits. */
+static const double diagonal_min = DBL_MIN;
 
 static double *diagonal(const struct permuter *p, int64_t j)
 {
@@ -114,51 +117,82 @@ static peigh_status restore(const struct permuter *p, struct failure *f)
     return mirror_all(&m, MIRROR_FROM_LOWER, f);
 }
 
-/* The factor of A + sigma I, or A again. */
+/* The factor of A + sigma I, or A again.  A pivot that is rounding beside the
+ * entry it came from says nothing about the sign: where nobody vouches for
+ * the matrix, that is no success either. */
 static peigh_status try_factor(const struct permuter *p, double sigma,
-                               struct bad_pivot *pivot, struct failure *f)
+                               bool vouched, struct definite *result,
+                               struct pivots *pivots, struct failure *f)
 {
+    double rounding = (double)p->columns->n * DBL_EPSILON;
     add_shift(p, sigma);
-    if (cholesky_factor(p->ring, p->columns, p->layout->block, pivot, f))
+    if (cholesky_factor(p->ring, p->columns, p->layout->block, pivots, f))
         return f->status;
-    if (pivot->column >= 0)
+    bool certain = pivots->ratio > rounding;
+    result->cholesky = pivots->bad < 0 && (certain || vouched || sigma > 0.0);
+    result->relative = result->cholesky && certain && sigma == 0.0;
+    if (!result->cholesky)
         return restore(p, f);
     cholesky_clear_lower(p->columns);
     return PEIGH_OK;
 }
 
 /* Name the pivot by its number in the caller's matrix. */
-static peigh_status refuse(const struct permuter *p, struct bad_pivot pivot,
+static peigh_status refuse(const struct permuter *p, struct pivots pivots,
                            int exponent, struct failure *f)
 {
-    int64_t j = pivot.column - p->columns->first;
+    int64_t j = pivots.bad - p->columns->first;
     if (j >= 0 && j < p->columns->count)
         fail(f, PEIGH_ERR_NOT_DEFINITE, "not positive definite: the pivot of "
              "row and column %.0f (counted from 0) is %.3g * 2^%d after "
              "elimination of all larger diagonal entries",
-             *kept(p, j, HEADER_NUMBER), pivot.value, exponent);
+             *kept(p, j, HEADER_NUMBER), pivots.value, exponent);
     return ring_agree(p->ring, f);
 }
 
-/* One attempt to factor A + sigma I.  What sigma = 0 cannot do is
- * (nearly) semidefinite, often a kernel matrix: there the order of equal
- * diagonal entries matters (12 sweeps instead of 19). */
+/* One attempt to factor A + sigma I.  What sigma = 0 cannot do is (nearly)
+ * semidefinite, often a kernel matrix: there the order of equal diagonal
+ * entries matters (10 sweeps instead of 19). */
 static peigh_status factor(const struct permuter *p, double sigma,
-                           struct definite *result, struct bad_pivot *pivot,
-                           struct failure *f)
+                           bool vouched, struct definite *result,
+                           struct pivots *pivots, struct failure *f)
 {
     enum permute_order order = sigma > 0.0 ? PERMUTE_SPREAD
                                            : PERMUTE_DIAGONAL;
     if (permute_columns_and_rows(p, order, &result->permuted, f))
         return f->status;
     keep_diagonal(p);
-    if (try_factor(p, sigma, pivot, f))
+    if (try_factor(p, sigma, vouched, result, pivots, f))
         return f->status;
-    result->cholesky = pivot->column < 0;
     result->sigma = sigma;
     /* With a shift, accuracy is absolute: entries of G^T G below roundoff,
      * beside a norm of at least 1/2, say nothing. */
     result->floor = result->cholesky && sigma > 0.0 ? 0.5 * DBL_EPSILON : 0.0;
+    return PEIGH_OK;
+}
+
+/* Has scaling left the diagonal its digits?  Refused, where somebody vouches
+ * for the matrix: he counts on them. */
+static peigh_status check_range(const struct permuter *p, int exponent,
+                                bool vouched, bool *in_range,
+                                struct failure *f)
+{
+    int64_t bad = 0;
+    for (int64_t j = 0; j < p->columns->count; j++) {
+        double d = *diagonal(p, j);
+        bool lost = d < diagonal_min && *kept(p, j, HEADER_DIAGONAL) > 0.0;
+        bad += lost;
+        if (lost && vouched)
+            fail(f, PEIGH_ERR_NOT_DEFINITE, "A[%lld,%lld] is %.3g, too small "
+                 "beside the largest entry (2^%d) to tell whether the matrix "
+                 "is positive definite",
+                 (long long)(p->columns->first + j),
+                 (long long)(p->columns->first + j),
+                 *kept(p, j, HEADER_DIAGONAL), exponent);
+    }
+    if (ring_agree(p->ring, f) || ring_max_int64(p->ring, &bad, 1, f))
+        return f->status;
+    *in_range = bad == 0;
     return PEIGH_OK;
 }
 
@@ -167,17 +201,20 @@ peigh_status definite_make(const struct permuter *p, peigh_definite choice,
                            struct failure *f)
 {
     double theta[2] = {0.0, 0.0}, n = (double)p->columns->n;
-    struct bad_pivot pivot;
+    struct pivots pivots;
+    bool yes = choice == PEIGH_DEFINITE_YES, in_range = false;
     *result = (struct definite){0};
     frexp(largest, &result->exponent);
+    keep_diagonal(p);
     scale(p->columns, result->exponent);
-    if (trace_of(p, &result->trace, f))
+    if (trace_of(p, &result->trace, f) ||
+        check_range(p, result->exponent, yes, &in_range, f))
         return f->status;
-    if (choice == PEIGH_DEFINITE_YES) {
+    if (yes) {
         permute_start(p);
-        if (factor(p, 0.0, result, &pivot, f) || result->cholesky)
+        if (factor(p, 0.0, true, result, &pivots, f) || result->cholesky)
             return f->status;
-        return refuse(p, pivot, result->exponent, f);
+        return refuse(p, pivots, result->exponent, f);
     }
     if (largest > 0.0 && spectral_bounds(p->ring, p->columns,
                                          p->layout->block, theta, f))
@@ -186,9 +223,11 @@ peigh_status definite_make(const struct permuter *p, peigh_definite choice,
     permute_start(p); /* in header rows that the bounds have used */
     bool may_be = choice == PEIGH_DEFINITE_AUTO && largest > 0.0 &&
                   theta[0] > bound_of_rounding * size_of(theta);
-    if (may_be && (factor(p, 0.0, result, &pivot, f) || result->cholesky))
+    if (may_be && in_range &&
+        (factor(p, 0.0, false, result, &pivots, f) || result->cholesky))
         return f->status;
-    if (may_be && (factor(p, small, result, &pivot, f) || result->cholesky))
+    if (may_be &&
+        (factor(p, small, false, result, &pivots, f) || result->cholesky))
         return f->status;
     result->sigma = shift_for(theta);
     add_shift(p, result->sigma);

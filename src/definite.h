@@ -15,6 +15,7 @@ struct definite {
     double sigma;
     double trace;   /* of 2^-e A */
     bool cholesky;
+    bool relative;  /* with sigma = 0 and no pivot at the level of rounding */
     double floor;   /* entries of G^T G that change no eigenvalue by more
                      * than rounding */
     bool permuted;  /* rows and columns of A are in the order of the

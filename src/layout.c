@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    HEADER_SCRATCH_MIN = 3, /* with the fixed rows: the vectors of bounds.c */
+    HEADER_SCRATCH_MIN = 3, /* the vectors of bounds.c */
     /* Default block width: wide enough for a good GEMM rate, narrow enough
      * that 16 ranks have work from n = 128 on. */
     BLOCK_UNIT = 4, /* and the least */

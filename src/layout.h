@@ -30,10 +30,11 @@ struct share share_of(const struct blocks *blocks, int rank, int ranks);
 int slot_owner(const struct blocks *blocks, int64_t slot, int ranks);
 
 /* Rows below row n of each column that travel with it.  The first ones, as
- * many as a block has columns and two at least, are scratch: keys to sort by
- * (permute.c), the multipliers of a panel (cholesky.c), and in the sweeps the
- * column's part of its block's Gram matrix (pair.c).  The last two stay in
- * their place whatever becomes of the column: */
+ * many as a block has columns and three at least, are scratch: Lanczos
+ * vectors (bounds.c), keys to sort by (permute.c), the multipliers of a panel
+ * (cholesky.c), and in the sweeps the column's part of its block's Gram matrix
+ * (pair.c).  The last two stay in their place whatever becomes of the column:
+ */
 enum {
     HEADER_NUMBER,   /* the row and column of the caller's matrix that was
                       * sorted to this place */

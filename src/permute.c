@@ -16,6 +16,7 @@
 
 #include "layout.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -112,6 +113,8 @@ static double key_of(enum permute_order order, double diagonal,
     if (order == PERMUTE_DIAGONAL)
         return diagonal;
     frexp(diagonal, &exponent);
+    if (!(diagonal > 0.0))
+        exponent = DBL_MIN_EXP - DBL_MANT_DIG; /* below all others */
     return ldexp(exponent, 30) + (double)reversed_bits(number);
 }
 

@@ -287,10 +287,11 @@ void print_json(FILE *file, const void *what)
         json_number(file, s->off_norm[k]);
     }
     fprintf(file, "],\n  ");
-    fprintf(file, "\"road\": \"%s\", \"accuracy\": \"%s\", ",
-            s->cholesky ? "cholesky" : "shift",
-            s->relative ? "relative" : "absolute");
-    json_member(file, "shift", s->shift);
+    bool solved = s->sweeps > 0;
+    fprintf(file, "\"road\": %s, \"accuracy\": %s, ",
+            !solved ? "null" : s->cholesky ? "\"cholesky\"" : "\"shift\"",
+            !solved ? "null" : s->relative ? "\"relative\"" : "\"absolute\"");
+    json_member(file, "shift", solved ? s->shift : NAN);
     fprintf(file, ", ");
     json_member(file, "asymmetry", s->asymmetry);
     fprintf(file, ",\n");

@@ -62,7 +62,7 @@ enum { VECTOR = 4 }; /* doubles in a vector; more gain nothing here */
 static const double cosine_of_rounding = 1e-16;
 
 /* What counts as a large rotation for a pair below the floor. */
-static const double large_tangent = 1e-3;
+static const double large_tangent = 1e-3, small_cosine = 0.1;
 
 static int64_t lanes_for(int64_t half)
 {
@@ -153,7 +153,8 @@ IN_VARIANT int64_t angles(int64_t lanes, double floor, double *restrict x,
         double t = rotates ? 2.0 * r / root : 0.0;
         t = q < 0.0 ? -t : t;
         double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
-        bool corrects = fabs(g[i]) <= floor && fabs(t) > large_tangent;
+        bool corrects = fabs(g[i]) <= floor && fabs(t) > large_tangent &&
+                        fabs(r) < small_cosine;
         double half = 0.5 * g[i];
         sine_x[i] = corrects ? half * rv * rv : s;
         sine_y[i] = corrects ? -half * ru * ru : s;

@@ -258,7 +258,7 @@ static peigh_status finish(struct solver *s, double *values,
         values[j] = scalbn(values[j], s->definite.exponent);
     s->report->shift = scalbn(s->definite.sigma, s->definite.exponent);
     s->report->cholesky = s->definite.cholesky;
-    s->report->relative = s->definite.cholesky && s->definite.sigma == 0.0;
+    s->report->relative = s->definite.relative;
     return PEIGH_OK;
 }
 
