@@ -77,11 +77,9 @@ static peigh_status norm_bound(struct lanczos *l, struct failure *f)
     return PEIGH_OK;
 }
 
-/* Rows i0 .. of this rank's part of A x, x a row of the header, by blocks,
- * added up as integers. */
-static void multiply_rows(const struct lanczos *l, int x, double unit,
-                          int64_t i0, int64_t rows, double *part,
-                          int64_t *sum)
+/* Rows i0 .. of this rank's part of A v, by blocks, added up as integers. */
+static void multiply_rows(const struct lanczos *l, double unit, int64_t i0,
+                          int64_t rows, double *part, int64_t *sum)
 {
     const struct columns *c = l->columns;
     struct blocks blocks = blocks_of(c->n, l->block);
@@ -93,9 +91,9 @@ static void multiply_rows(const struct lanczos *l, int x, double unit,
         memset(part, 0, sizeof *part * (size_t)rows);
         for (; j < end; j++) {
             const double *a = column(c, j) + i0;
-            double factor = *header(c, j, x);
+            double v = *header(c, j, V);
             for (int64_t i = 0; i < rows; i++)
-                part[i] += a[i] * factor;
+                part[i] += a[i] * v;
         }
         for (int64_t i = 0; i < rows; i++)
             sum[i] += (int64_t)(part[i] * unit);
@@ -144,7 +142,7 @@ static peigh_status multiply(struct lanczos *l, double most,
     for (int64_t i0 = 0; i0 < c->n; i0 += room) {
         int64_t rows = c->n - i0 < room ? c->n - i0 : room;
         memset(sum, 0, sizeof *sum * (size_t)rows);
-        multiply_rows(l, V, unit, i0, rows, part, sum);
+        multiply_rows(l, unit, i0, rows, part, sum);
         struct sum dot = own_dot(l, V, V, square_max);
         sum[rows] = dot.units;
         sum[rows + 1] = dot.rest;
