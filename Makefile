@@ -39,7 +39,7 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve arguments cells gather schedule layout ring pair rotate definite \
+LIBRARY := solve arguments cells gather schedule layout ring pair small rotate definite \
            bounds cholesky permute input mirror memory failure
 PROGRAM := main command idle report verify compare matrix stream output \
            source source_file source_npy source_mtx lines \
@@ -84,7 +84,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/rotate.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
+$(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm

@@ -10,7 +10,7 @@
 struct workspace {
     void *memory;
     int64_t bytes;
-    double *gram;     /* H and the rotations, rotate.c */
+    double *small;    /* the small eigenproblem, small.c */
     double *rotation; /* R as the update needs it, 2w x 2w */
     double *tile;     /* TILE_STRIDE x 2w, pair.c */
     double *chunk;    /* CHUNK_DOUBLES, for messages and set-up */

@@ -1,7 +1,7 @@
 /* A meeting of two blocks of columns, the heart of the solver:
  *
  *     H = [X_low X_high]^T [X_low X_high]        Gram matrix, 2w x 2w
- *     R = rotations that make H diagonal         rotate.c
+ *     R = rotations that make H diagonal         small.c
  *     [X_low X_high] <- [X_low X_high] R         columns sorted by norm
  *
  * One-sided Jacobi (M. R. Hestenes 1958) by blocks (V. Hari 2005 and earlier
@@ -13,10 +13,10 @@
  *
  * Two thresholds: a meeting with all cosines up to tol and the norms in order
  * does nothing; but when it does something, every pair above the rounding
- * level is rotated (rotate.c). */
+ * level is rotated (small.c). */
 #include "pair.h"
 
-#include "rotate.h"
+#include "small.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -63,36 +63,30 @@ static void gram_own(const struct pair_setting *s, struct block b)
         b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
 }
 
-static void load_own(const struct pair_setting *s, struct rotor *rotor,
+/* A block's own part of H, from offset on, out of its header. */
+static void load_own(const struct pair_setting *s, struct small *small,
                      struct block b, int64_t offset)
 {
+    double *h = small->h + offset + offset * small->count;
+    const double *own = b.x + s->n;
     for (int64_t j = 0; j < b.width; j++)
-        for (int64_t i = 0; i < b.width; i++)
-            *rotate_gram(rotor, offset + i, offset + j) =
-                b.x[s->n + (i < j ? i + j * s->lda : j + i * s->lda)];
+        for (int64_t i = 0; i <= j; i++)
+            h[i + j * small->count] = h[j + i * small->count] =
+                own[i + j * s->lda];
 }
 
 /* Fill H: own parts from the headers, the cross part from the columns. */
-static void load_gram(const struct pair_setting *s, struct rotor *rotor,
+static void load_gram(const struct pair_setting *s, struct small *small,
                       struct block low, struct block high)
 {
-    double *cross = s->w->tile;
-    int64_t half = rotor->half;
-    load_own(s, rotor, low, 0);
-    load_own(s, rotor, high, half);
-    gram(s, low, high, cross, half);
+    int64_t count = small->count;
+    double *cross = small->h + low.width * count;
+    load_own(s, small, low, 0);
+    load_own(s, small, high, low.width);
+    gram(s, low, high, cross, count);
     for (int64_t j = 0; j < high.width; j++)
         for (int64_t i = 0; i < low.width; i++)
-            *rotate_gram(rotor, i, half + j) =
-                *rotate_gram(rotor, half + j, i) = cross[i + j * half];
-}
-
-/* The columns that exist, numbered low block first, and where they stand in
- * H: the halves of H are equal, the blocks may differ by one column. */
-static int64_t in_gram(const struct rotor *rotor, struct block low,
-                       int64_t number)
-{
-    return number < low.width ? number : rotor->half + number - low.width;
+            small->h[low.width + j + i * count] = cross[i + j * count];
 }
 
 /* Insertion sort, stable: equal keys stay as they are, and in late sweeps
@@ -113,40 +107,31 @@ bool sort_by_key(int64_t count, const double *key, int64_t *order)
 
 /* The columns by ascending norm; whether they were so already. */
 static bool sort_columns(const struct pair_setting *s,
-                         const struct rotor *rotor, struct block low,
-                         struct block high, int64_t *order)
+                         const struct small *small)
 {
-    int64_t count = low.width + high.width;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t h = in_gram(rotor, low, k);
-        s->w->keys[k] = *rotate_gram(rotor, h, h);
-    }
-    return sort_by_key(count, s->w->keys, order);
+    for (int64_t k = 0; k < small->count; k++)
+        s->w->keys[k] = small->h[k + k * small->count];
+    return sort_by_key(small->count, s->w->keys, s->w->order);
 }
 
-/* R as the update multiplies by it: rows are the columns that exist, columns
- * are in the sorted order. */
-static void load_rotation(const struct rotor *rotor, struct block low,
-                          struct block high, const int64_t *order, double *r)
+/* R as the update multiplies by it: its columns in the sorted order. */
+static void load_rotation(const struct small *small, const int64_t *order,
+                          double *r)
 {
-    int64_t count = low.width + high.width;
-    for (int64_t j = 0; j < count; j++) {
-        int64_t column = in_gram(rotor, low, order[j]);
-        for (int64_t i = 0; i < count; i++)
-            r[i + j * count] =
-                rotate_rotation(rotor, in_gram(rotor, low, i), column);
-    }
+    size_t bytes = sizeof(double) * (size_t)small->count;
+    for (int64_t j = 0; j < small->count; j++)
+        memcpy(r + j * small->count, small->r + order[j] * small->count,
+               bytes);
 }
 
-/* The blocks' own Gram matrices after the meeting: R^T H R, sorted. */
-static void store_own(const struct pair_setting *s, const struct rotor *rotor,
-                      struct block low, struct block b, const int64_t *order)
+/* A block's own Gram matrix after the meeting: its part of R^T H R, sorted. */
+static void store_own(const struct pair_setting *s, const struct small *small,
+                      struct block b, const int64_t *order)
 {
     for (int64_t j = 0; j < b.width; j++) {
-        int64_t column = in_gram(rotor, low, order[j]);
+        const double *column = small->h + order[j] * small->count;
         for (int64_t i = 0; i < b.width; i++)
-            b.x[s->n + i + j * s->lda] =
-                *rotate_gram(rotor, in_gram(rotor, low, order[i]), column);
+            b.x[s->n + i + j * s->lda] = column[order[i]];
     }
 }
 
@@ -213,48 +198,38 @@ void pair_reorder(const struct pair_setting *s, struct block low,
     }
 }
 
-/* Rotate every pair once, or twice where the columns are far from orthogonal:
- * a second pass over H costs less than the sweep or two that it saves (8
- * sweeps instead of 10 at n = 1000). */
-static int64_t rotate(struct rotor *rotor, double cosine)
-{
-    const double far = 1e-3;
-    int64_t rotations = rotate_pass(rotor);
-    return cosine > far ? rotations + rotate_pass(rotor) : rotations;
-}
-
 void pair_meet(const struct pair_setting *setting, struct block low,
                struct block high, bool first, struct pair_work *work)
 {
     double start = now(), then;
-    int64_t half = low.width > high.width ? low.width : high.width;
     int64_t *order = setting->w->order, rotations = 0;
-    struct rotor rotor;
-    if (half == 0)
+    struct small small;
+    if (low.width + high.width == 0)
         return;
     if (first) {
         gram_own(setting, low);
         gram_own(setting, high);
     }
-    rotate_start(&rotor, setting->w->gram, half, setting->floor);
-    load_gram(setting, &rotor, low, high);
-    double cosine = rotate_cosine(&rotor, first);
+    small_start(&small, setting->w->small, low.width + high.width,
+                setting->floor);
+    load_gram(setting, &small, low, high);
+    double cosine = small_cosine(&small, first ? 0 : low.width);
     work->off_norm = cosine > work->off_norm ? cosine : work->off_norm;
     work->seconds.gram += (then = now()) - start;
 
     if (!(cosine <= setting->tol))
-        rotations = rotate(&rotor, cosine);
-    bool sorted = sort_columns(setting, &rotor, low, high, order);
+        rotations = small_diagonalise(&small, cosine);
+    bool sorted = sort_columns(setting, &small);
     work->seconds.rotate += (start = now()) - then;
     if (rotations == 0 && sorted)
         return;
 
     work->rotations += rotations;
     work->changed++;
-    store_own(setting, &rotor, low, low, order);
-    store_own(setting, &rotor, low, high, order + low.width);
+    store_own(setting, &small, low, order);
+    store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {
-        load_rotation(&rotor, low, high, order, setting->w->rotation);
+        load_rotation(&small, order, setting->w->rotation);
         update_rotated(setting, low, high);
     } else {
         pair_reorder(setting, low, high, order, setting->n);

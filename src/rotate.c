@@ -38,21 +38,10 @@
  * odd round. */
 #include "rotate.h"
 
+#include "variants.h"
+
 #include <math.h>
 #include <string.h>
-
-/* Variants for newer processors, chosen when the program is loaded. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    __GNUC__ >= 12 && !defined(PEIGH_NO_CLONES)
-#define FOR_EACH_PROCESSOR \
-    __attribute__((target_clones("default", "arch=x86-64-v3", \
-                                 "arch=x86-64-v4")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
-
-/* Into each variant, so that it is compiled for that processor. */
-#define IN_VARIANT static inline __attribute__((always_inline))
 
 enum { VECTOR = 4 }; /* doubles in a vector; more gain nothing here */
 
@@ -107,6 +96,34 @@ void rotate_start(struct rotor *rotor, double *memory, int64_t half,
     for (int64_t k = 0; k < 2 * half; k++) {
         rotor->row[k] = k;
         rotor->r[k * stride + rotate_entry(rotor, k)] = 1.0;
+    }
+}
+
+void rotate_load(struct rotor *rotor, int64_t count, const double *h)
+{
+    for (int64_t k = 0; k < count; k++, h += count) {
+        double *row = rotate_row(rotor, k);
+        double *x = row + rotor->x, *y = row + rotor->y;
+        for (int64_t i = 0; 2 * i < count; i++)
+            x[i] = h[2 * i];
+        for (int64_t i = 0; 2 * i + 1 < count; i++)
+            y[i] = h[2 * i + 1];
+        rotor->d[rotate_entry(rotor, k)] = h[k];
+        row[rotate_entry(rotor, k)] = 0.0;
+    }
+}
+
+void rotate_unload(const struct rotor *rotor, int64_t count, double *h,
+                   double *r)
+{
+    for (int64_t j = 0; j < count; j++) {
+        int64_t entry = rotate_entry(rotor, j);
+        const double *row = rotate_row(rotor, j);
+        for (int64_t i = 0; i < count; i++) {
+            h[i + j * count] = row[rotate_entry(rotor, i)];
+            r[i + j * count] = rotor->r[i * rotor->stride + entry];
+        }
+        h[j + j * count] = rotor->d[entry];
     }
 }
 

@@ -38,6 +38,13 @@ int64_t rotate_doubles(int64_t block);
 void rotate_start(struct rotor *rotor, double *memory, int64_t half,
                   double floor);
 
+/* H from a count x count matrix (upper and lower triangle, by columns), and
+ * H and R back; count is 2h, or 2h - 1 where one column is missing.  To be
+ * loaded before the first pass. */
+void rotate_load(struct rotor *rotor, int64_t count, const double *h);
+void rotate_unload(const struct rotor *rotor, int64_t count, double *h,
+                   double *r);
+
 /* Column k stands in place k of the line, or in 2h-1-k when it is reversed:
  * number `place / 2` of x or of y. */
 static inline int64_t rotate_place(const struct rotor *rotor, int64_t k)
