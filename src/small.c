@@ -11,9 +11,9 @@
  * R^T R - I = (I + S)^2 - K^2 - I = S^2, exactly, and all these matrices
  * commute, so that
  *
- *     R (I - S^2 / 2 + 3 S^4 / 8)
+ *     R (I - E),   E = S^2 / 2 - 3 S^4 / 8 + 5 S^6 / 16
  *
- * is orthogonal up to (5/16) S^6: the series of (I + S^2)^(-1/2).  What is
+ * is orthogonal up to (35/128) S^8: the series of (I + S^2)^(-1/2).  What is
  * left of H is of second order:
  *
  *     R^T H R = D + (O K - K O) / 2 + terms of third order.
@@ -30,15 +30,16 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Pairs with cosines below rounding are as orthogonal as they get. */
 static const double cosine_of_rounding = 1e-16;
 
-/* Angles: the 2-norm of K up to which all pairs are rotated at once.  Then
- * S^6 is at most (angle^2 / 2)^6: nothing.  Above, products of angles leave
- * so much that rotating in turn saves sweeps. */
-static const double angle_small = 0.05;
+/* Angles: the 2-norm of K up to which all pairs are rotated at once.  S^8 is
+ * at most (angle^2 / 2)^8, 7e-18.  (From 0.3 on, what is left of H costs a
+ * sweep more.) */
+static const double angle_small = 0.12;
 
 /* Below these, S^2, and S, are below rounding: 2^-54. */
 static const double angle_of_square = 1.5e-4, angle_of_first_order = 1e-8;
@@ -55,7 +56,7 @@ static int64_t round_up(int64_t doubles)
 int64_t small_doubles(int64_t block)
 {
     int64_t count = 2 * block;
-    return 5 * round_up(count * count) + 2 * round_up(count) +
+    return 6 * round_up(count * count) + 2 * round_up(count) +
            rotate_doubles(block);
 }
 
@@ -68,7 +69,8 @@ void small_start(struct small *s, double *memory, int64_t count, double floor)
     s->r = s->h + square;
     s->k = s->r + square;
     s->p = s->k + square;
-    s->t = s->p + square;
+    s->q = s->p + square;
+    s->t = s->q + square;
     s->norm = s->t + square;
     s->inverse = s->norm + round_up(count);
     s->rotor = s->inverse + round_up(count);
@@ -109,20 +111,20 @@ double small_cosine(struct small *s, int64_t split)
     return largest_cosine(s->count, split, s->h, s->inverse);
 }
 
-/* Column j of K: the tangents of the rotations of pairs (i, j).  Written in
+/* k_ij, i < j: the tangents of the rotations of pairs (i, j).  Written in
  * cosines r and ratios of norms as in rotate.c.  Adds up squares, and counts
  * the rotations. */
-IN_VARIANT double tangents(int64_t count, int64_t j, const double *restrict h,
+IN_VARIANT double tangents(int64_t j, const double *restrict h,
                            const double *restrict norm,
                            const double *restrict inverse, double *restrict k,
                            double *rotations)
 {
     double squares = 0.0, number = 0.0, v = norm[j], rv = inverse[j];
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < j; i++) {
         double r = h[i] * (inverse[i] * rv);
         double q = v * inverse[i] - norm[i] * rv;
         double root = fabs(q) + sqrt(q * q + 4.0 * r * r);
-        bool rotates = fabs(r) > cosine_of_rounding && i != j;
+        bool rotates = fabs(r) > cosine_of_rounding;
         double t = rotates ? 2.0 * r / root : 0.0;
         k[i] = q < 0.0 ? -t : t;
         squares += t * t;
@@ -133,18 +135,23 @@ IN_VARIANT double tangents(int64_t count, int64_t j, const double *restrict h,
 }
 
 /* K and a bound on its 2-norm: singular values of a skew matrix come in
- * pairs, so that |K|_F^2 >= 2 |K|_2^2. */
+ * pairs, so that |K|_F^2 >= 2 |K|_2^2.  K is skew to the bit: between norms
+ * that agree to a few roundings, the differences q_ij and -q_ji would not
+ * agree, and all that follows needs K^T = -K. */
 FOR_EACH_PROCESSOR
 static double angles(int64_t count, const double *h, const double *norm,
                      const double *inverse, double *k, double *rotations)
 {
     double squares = 0.0;
     *rotations = 0.0;
-    for (int64_t j = 0; j < count; j++)
-        squares += tangents(count, j, h + j * count, norm, inverse,
-                            k + j * count, rotations);
-    *rotations *= 0.5; /* K has each pair twice */
-    return sqrt(0.5 * squares);
+    for (int64_t j = 0; j < count; j++) {
+        squares += tangents(j, h + j * count, norm, inverse, k + j * count,
+                            rotations);
+        k[j + j * count] = 0.0;
+        for (int64_t i = 0; i < j; i++)
+            k[j + i * count] = -k[i + j * count];
+    }
+    return sqrt(squares);
 }
 
 /* --- all pairs at once -------------------------------------------------- */
@@ -181,26 +188,36 @@ static void leave_second_order(struct small *s)
     }
 }
 
-/* R from K, in s->r. */
+/* t = E from S, which it overwrites; p = S^2. */
+static void normalising_series(int64_t n, double *p, double *q, double *t)
+{
+    multiply(n, 1.0, t, t, 0.0, p);
+    for (int64_t i = 0; i < n * n; i++)
+        q[i] = -0.3125 * p[i];
+    add_to_diagonal(n, 0.375, q);
+    multiply(n, -1.0, p, q, 0.0, t);
+    add_to_diagonal(n, 0.5, t);
+    memcpy(q, t, sizeof(double) * (size_t)(n * n));
+    multiply(n, 1.0, p, q, 0.0, t);
+}
+
+/* s->r = R from s->k = K. */
 static void rotation_from_angles(struct small *s, double angle)
 {
     int64_t n = s->count;
-    double *r = s->r, *square = s->p;
-    memcpy(r, s->k, sizeof(double) * (size_t)(n * n));
+    size_t bytes = sizeof(double) * (size_t)(n * n);
+    memcpy(s->r, s->k, bytes);
     if (angle > angle_of_first_order)
-        multiply(n, 0.5, s->k, s->k, 1.0, r);
+        multiply(n, 0.5, s->k, s->k, 1.0, s->r);
     if (angle > angle_of_square) {
         for (int64_t i = 0; i < n * n; i++)
-            s->t[i] = r[i] - s->k[i]; /* S */
-        multiply(n, 1.0, s->t, s->t, 0.0, square);
+            s->t[i] = s->r[i] - s->k[i]; /* S */
+        normalising_series(n, s->p, s->q, s->t);
     }
-    add_to_diagonal(n, 1.0, r);
+    add_to_diagonal(n, 1.0, s->r);
     if (angle > angle_of_square) {
-        /* t = S^2 / 2 - 3 S^4 / 8 */
-        memcpy(s->t, square, sizeof(double) * (size_t)(n * n));
-        multiply(n, -0.375, square, square, 0.5, s->t);
-        memcpy(square, r, sizeof(double) * (size_t)(n * n));
-        multiply(n, -1.0, square, s->t, 1.0, r);
+        memcpy(s->q, s->r, bytes);
+        multiply(n, -1.0, s->q, s->t, 1.0, s->r);
     }
 }
 

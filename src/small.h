@@ -11,7 +11,7 @@ struct small {
     double floor;   /* entries of H up to here do not matter, rotate.h */
     double *h;      /* in: H; out: R^T H R */
     double *r;      /* out: R, when something was rotated */
-    double *k, *p, *t;        /* scratch */
+    double *k, *p, *q, *t;    /* scratch */
     double *norm, *inverse;   /* scratch: sqrt(h_jj) and its inverse, or 0 */
     double *rotor;            /* memory for rotate.c */
 };
