@@ -15,11 +15,14 @@
 
 enum {
     HEADER_SCRATCH_MIN = 3, /* the vectors of bounds.c */
-    /* Default block width: wide enough for a good GEMM rate, narrow enough
-     * that 16 ranks have work from n = 128 on. */
-    BLOCK_UNIT = 4, /* and the least */
+    /* Default block width, in multiples of the least, so that there are
+     * eight blocks where n allows: fewer and wider ones take fewer steps,
+     * and a sweep less.  Up to 16 columns the rotations of a meeting cost no
+     * more than its matrix products.  A function of n alone, so that the
+     * bits of the result are, too. */
+    BLOCK_UNIT = 4,
     BLOCK_DEFAULT_MAX = 16,
-    DEFAULT_BLOCKS = 32,
+    DEFAULT_BLOCKS = 8,
 };
 
 static int64_t min(int64_t a, int64_t b)

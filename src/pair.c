@@ -225,7 +225,7 @@ void pair_meet(const struct pair_setting *setting, struct block low,
         return;
 
     work->rotations += rotations;
-    work->changed++;
+    work->moved += !sorted;
     store_own(setting, &small, low, order);
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {

@@ -19,7 +19,7 @@ struct pair_setting {
 struct pair_work {
     double off_norm;   /* largest cosine found, before rotating */
     int64_t rotations;
-    int64_t changed;   /* meetings that rotated or reordered columns */
+    int64_t moved;     /* meetings that reordered columns */
     struct {
         double gram, rotate, update;
     } seconds;
