@@ -1,0 +1,165 @@
+/* The kernels of product.c for one instruction set.  Included once for each,
+ * after
+ *
+ *     KERNEL(name)    the name with the set's suffix
+ *     LANES           doubles in a vector
+ *     TILE_VECTORS, GROUP_COLUMNS
+ *                     of an update's accumulators
+ *     GRAM_LEFT, GRAM_RIGHT
+ *                     of a Gram matrix's accumulators, columns of A and of B
+ *
+ * so that accumulators, one operand and one vector of the other fit in the
+ * set's registers.  The loops over accumulators have constant bounds and are
+ * unrolled. */
+
+typedef double KERNEL(vector)
+    __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef int64_t KERNEL(mask) __attribute__((vector_size(8 * LANES)));
+#define vector KERNEL(vector)
+#define mask KERNEL(mask)
+
+/* --- update ------------------------------------------------------------- */
+
+/* rows x columns of tile * R, stored to x[c]; `r` is a group of R. */
+IN_VARIANT void KERNEL(multiply_group)(int64_t count, const double *tile,
+                                       const double *r, double *const *x,
+                                       int64_t columns, int64_t rows)
+{
+    vector sum[GROUP_COLUMNS][TILE_VECTORS] = {{{0}}};
+    for (int64_t k = 0; k < count; k++) {
+        const vector *t = (const vector *)(tile + k * TILE_STRIDE);
+        for (int c = 0; c < GROUP_COLUMNS; c++)
+            for (int i = 0; i < TILE_VECTORS; i++)
+                sum[c][i] += t[i] * r[k * GROUP_COLUMNS + c];
+    }
+    for (int c = 0; c < GROUP_COLUMNS; c++) {
+        if (c >= columns)
+            continue;
+        if (rows >= TILE_VECTORS * LANES)
+            for (int i = 0; i < TILE_VECTORS; i++)
+                ((vector *)x[c])[i] = sum[c][i];
+        else
+            memcpy(x[c], sum[c], sizeof(double) * (size_t)rows);
+    }
+}
+
+/* The next tile's columns come into the cache while this one is computed:
+ * what group after group will read of them. */
+IN_VARIANT void KERNEL(prefetch_group)(double *const *x)
+{
+    for (int c = 0; c < GROUP_COLUMNS; c++)
+        for (int i = 0; i < TILE_VECTORS * LANES; i += 8)
+            __builtin_prefetch(x[c] + TILE_ROWS + i, 1);
+}
+
+static void KERNEL(multiply_tile)(const struct product *p, int64_t row,
+                                  int64_t rows)
+{
+    int64_t count = p->low.width + p->high.width;
+    for (int64_t j = 0; j < count; j += GROUP_COLUMNS) {
+        for (int64_t i = 0; i < rows; i += TILE_VECTORS * LANES) {
+            double *x[GROUP_COLUMNS];
+            for (int c = 0; c < GROUP_COLUMNS; c++)
+                x[c] = column_of(p, j + c < count ? j + c : j) + row + i;
+            KERNEL(prefetch_group)(x);
+            KERNEL(multiply_group)(count, p->tile + i, p->packed + j * count,
+                                   x, count - j, rows - i);
+        }
+    }
+}
+
+/* --- Gram matrix -------------------------------------------------------- */
+
+IN_VARIANT double KERNEL(sum_of_lanes)(vector v)
+{
+    double sum[LANES];
+    memcpy(sum, &v, sizeof sum);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
+}
+
+/* The first `rows` lanes, zeros in the others: what stands there may be
+ * anything. */
+IN_VARIANT vector KERNEL(first_lanes)(const double *x, int64_t rows)
+{
+    mask bits;
+    vector v = *(const vector *)x;
+    for (int k = 0; k < LANES; k++)
+        bits[k] = k < rows ? -1 : 0;
+    return (vector)((mask)v & bits);
+}
+
+/* c += A^T B, rows 0 .. rows-1 of GRAM_LEFT and GRAM_RIGHT columns.  What
+ * ahead[] points to, in columns like these, comes into the cache. */
+IN_VARIANT void KERNEL(gram_group)(int64_t rows, const double *const *a,
+                                   const double *const *b,
+                                   const double *const *ahead,
+                                   double c[GRAM_LEFT][GRAM_RIGHT])
+{
+    vector sum[GRAM_LEFT][GRAM_RIGHT] = {{{0}}};
+    int64_t whole = rows / LANES * LANES;
+    for (int64_t k = 0; k < whole; k += LANES) {
+        vector x[GRAM_LEFT];
+        __builtin_prefetch(ahead[0] + k);
+        __builtin_prefetch(ahead[1] + k);
+        for (int u = 0; u < GRAM_LEFT; u++)
+            x[u] = *(const vector *)(a[u] + k);
+        for (int v = 0; v < GRAM_RIGHT; v++)
+            for (int u = 0; u < GRAM_LEFT; u++)
+                sum[u][v] += x[u] * *(const vector *)(b[v] + k);
+    }
+    if (whole < rows) {
+        vector x[GRAM_LEFT];
+        for (int u = 0; u < GRAM_LEFT; u++)
+            x[u] = KERNEL(first_lanes)(a[u] + whole, rows - whole);
+        for (int v = 0; v < GRAM_RIGHT; v++)
+            for (int u = 0; u < GRAM_LEFT; u++)
+                sum[u][v] += x[u] * KERNEL(first_lanes)(b[v] + whole,
+                                                        rows - whole);
+    }
+    for (int v = 0; v < GRAM_RIGHT; v++)
+        for (int u = 0; u < GRAM_LEFT; u++)
+            c[u][v] = KERNEL(sum_of_lanes)(sum[u][v]);
+}
+
+/* Columns j .. j+group-1 at row; past the last, the last once more. */
+IN_VARIANT void KERNEL(columns_at)(int64_t lda, struct block b, int64_t j,
+                                   int group, int64_t row, const double **x)
+{
+    for (int k = 0; k < group; k++)
+        x[k] = b.x + row + lda * (j + k < b.width ? j + k : b.width - 1);
+}
+
+/* C += A^T B over some rows.  While group number g is computed, columns 2 g
+ * and 2 g + 1 of the next rows are on their way. */
+static void KERNEL(gram_rows)(const struct gram *g, int64_t row, int64_t rows)
+{
+    int64_t number = 0;
+    for (int64_t i = 0; i < g->a.width; i += GRAM_LEFT)
+        for (int64_t j = 0; j < g->b.width; j += GRAM_RIGHT) {
+            const double *a[GRAM_LEFT], *b[GRAM_RIGHT], *ahead[2];
+            double c[GRAM_LEFT][GRAM_RIGHT];
+            KERNEL(columns_at)(g->lda, g->a, i, GRAM_LEFT, row, a);
+            KERNEL(columns_at)(g->lda, g->b, j, GRAM_RIGHT, row, b);
+            for (int k = 0; k < 2; k++)
+                ahead[k] = gram_column(g, number++) + row + GRAM_ROWS;
+            KERNEL(gram_group)(rows, a, b, ahead, c);
+            for (int v = 0; v < GRAM_RIGHT && j + v < g->b.width; v++)
+                for (int u = 0; u < GRAM_LEFT && i + u < g->a.width; u++)
+                    g->c[i + u + (j + v) * g->ldc] += c[u][v];
+        }
+}
+
+static const struct kernels KERNEL(kernels) = {
+    GROUP_COLUMNS, KERNEL(multiply_tile), KERNEL(gram_rows)};
+
+#undef vector
+#undef mask
+#undef KERNEL
+#undef LANES
+#undef TILE_VECTORS
+#undef GROUP_COLUMNS
+#undef GRAM_LEFT
+#undef GRAM_RIGHT
