@@ -60,11 +60,11 @@ peigh_options peigh_options_default(void)
     return (peigh_options){.max_sweeps = MAX_SWEEPS};
 }
 
-/* For the smallest orders n eps / 2: what the orthogonality of n columns can
- * bear. */
+/* For the smallest orders less: a cosine c leaves a residual of up to 2 c
+ * ||A|| (A + sigma I has up to twice the norm of A), here 3/4 of n eps. */
 static double default_tol(int64_t n)
 {
-    double small = 0.5 * (double)(n > 1 ? n : 1) * DBL_EPSILON;
+    double small = 0.375 * (double)(n > 1 ? n : 1) * DBL_EPSILON;
     return fmin(small, tol_default * fmax(1.0, sqrt((double)n / tol_order)));
 }
 
