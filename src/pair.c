@@ -164,7 +164,7 @@ void pair_meet(const struct pair_setting *setting, struct block low,
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {
         product_pack(small.count, small.r, order, setting->w->rotation);
-        product_update(setting->n, setting->lda, low, high,
+        product_update(setting->n, setting->lda, low, high, order,
                        setting->w->rotation, setting->w->tile);
     } else {
         pair_reorder(setting, low, high, order, setting->n);

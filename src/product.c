@@ -6,8 +6,10 @@
  *
  *   update  row tiles: the tile's columns are copied to where they lie close
  *           together, and a group of columns of the product is accumulated in
- *           registers, some rows at a time, over all columns of the tile.
- *           R is stored by groups of columns, as it is read.
+ *           registers, some rows at a time, over all columns of the tile:
+ *           X + X (R - I), so that rotations by small angles, which most are,
+ *           cost one rounding of an entry, not one for each column.  R - I is
+ *           stored by groups of columns, as it is read.
  *   Gram    over GRAM_ROWS rows at a time, a few columns of A by a few of B
  *           in registers, each register a sum over every LANES-th row.  The
  *           order of the sums depends on n only.
@@ -28,6 +30,7 @@ enum { GRAM_ROWS = 512 };
 struct product {
     int64_t lda;
     struct block low, high;
+    const int64_t *order;
     const double *packed;
     double *tile;
 };
@@ -149,9 +152,11 @@ void product_pack(int64_t count, const double *r, const int64_t *order,
     const int group = kernels()->group_columns;
     for (int64_t j = 0; j < count; j += group, packed += group * count)
         for (int c = 0; c < group; c++) {
-            const double *column = r + order[j + c < count ? j + c : j] * count;
+            int64_t from = order[j + c < count ? j + c : j];
+            const double *column = r + from * count;
             for (int64_t k = 0; k < count; k++)
                 packed[k * group + c] = column[k];
+            packed[from * group + c] -= 1.0;
         }
 }
 
@@ -166,9 +171,10 @@ void product_load_tile(int64_t lda, struct block low, struct block high,
 }
 
 void product_update(int64_t n, int64_t lda, struct block low,
-                    struct block high, const double *packed, double *tile)
+                    struct block high, const int64_t *order,
+                    const double *packed, double *tile)
 {
-    const struct product p = {lda, low, high, packed, tile};
+    const struct product p = {lda, low, high, order, packed, tile};
     const struct kernels *k = kernels();
     for (int64_t row = 0; row < n; row += TILE_ROWS) {
         int64_t rows = n - row < TILE_ROWS ? n - row : TILE_ROWS;

@@ -24,15 +24,16 @@ int64_t product_doubles(int64_t block);
 void product_gram(int64_t n, int64_t lda, struct block a, struct block b,
                   double *c, int64_t ldc);
 
-/* The columns order[0], order[1], ... of R (count x count, without gaps) as
- * product_update reads them. */
+/* The columns order[0], order[1], ... of R - I (count x count, without gaps)
+ * as product_update reads them. */
 void product_pack(int64_t count, const double *r, const int64_t *order,
                   double *packed);
 
-/* [X_low X_high] <- [X_low X_high] R, in place; n rows, stride lda; tile:
- * scratch, TILE_STRIDE doubles for each column. */
+/* [X_low X_high] <- [X_low X_high] R, its columns in that order, in place; n
+ * rows, stride lda; tile: scratch, TILE_STRIDE doubles for each column. */
 void product_update(int64_t n, int64_t lda, struct block low,
-                    struct block high, const double *packed, double *tile);
+                    struct block high, const int64_t *order,
+                    const double *packed, double *tile);
 
 /* Copy `rows` rows, from row on, of both blocks' columns into the tile. */
 void product_load_tile(int64_t lda, struct block low, struct block high,

@@ -20,10 +20,12 @@ typedef int64_t KERNEL(mask) __attribute__((vector_size(8 * LANES)));
 
 /* --- update ------------------------------------------------------------- */
 
-/* rows x columns of tile * R, stored to x[c]; `r` is a group of R. */
+/* rows x columns of tile + tile (R - I), stored to x[c]; `r` is a group of
+ * R - I, and order[c] the column of the tile that I leaves for x[c]. */
 IN_VARIANT void KERNEL(multiply_group)(int64_t count, const double *tile,
-                                       const double *r, double *const *x,
-                                       int64_t columns, int64_t rows)
+                                       const double *r, const int64_t *order,
+                                       double *const *x, int64_t columns,
+                                       int64_t rows)
 {
     vector sum[GROUP_COLUMNS][TILE_VECTORS] = {{{0}}};
     for (int64_t k = 0; k < count; k++) {
@@ -35,6 +37,9 @@ IN_VARIANT void KERNEL(multiply_group)(int64_t count, const double *tile,
     for (int c = 0; c < GROUP_COLUMNS; c++) {
         if (c >= columns)
             continue;
+        const double *t = tile + order[c] * TILE_STRIDE;
+        for (int i = 0; i < TILE_VECTORS; i++)
+            sum[c][i] += ((const vector *)t)[i];
         if (rows >= TILE_VECTORS * LANES)
             for (int i = 0; i < TILE_VECTORS; i++)
                 ((vector *)x[c])[i] = sum[c][i];
@@ -63,7 +68,7 @@ static void KERNEL(multiply_tile)(const struct product *p, int64_t row,
                 x[c] = column_of(p, j + c < count ? j + c : j) + row + i;
             KERNEL(prefetch_group)(x);
             KERNEL(multiply_group)(count, p->tile + i, p->packed + j * count,
-                                   x, count - j, rows - i);
+                                   p->order + j, x, count - j, rows - i);
         }
     }
 }
