@@ -122,7 +122,8 @@ void pair_reorder(const struct pair_setting *s, struct block low,
     int64_t count = low.width + high.width;
     for (int64_t row = 0; row < end; row += TILE_ROWS) {
         int64_t rows = end - row < TILE_ROWS ? end - row : TILE_ROWS;
-        product_load_tile(s->lda, low, high, row, rows, s->w->tile);
+        product_load_tile(s->lda, (struct block_pair){low, high}, row, rows,
+                          s->w->tile);
         for (int64_t j = 0; j < count; j++) {
             double *x = j < low.width ? low.x + j * s->lda
                                       : high.x + (j - low.width) * s->lda;
@@ -164,7 +165,8 @@ void pair_meet(const struct pair_setting *setting, struct block low,
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {
         product_pack(small.count, small.r, order, setting->w->rotation);
-        product_update(setting->n, setting->lda, low, high, order,
+        product_update(setting->n, setting->lda,
+                       (struct block_pair){low, high}, setting->ahead, order,
                        setting->w->rotation, setting->w->tile);
     } else {
         pair_reorder(setting, low, high, order, setting->n);

@@ -70,16 +70,32 @@ static double default_tol(int64_t n)
 
 /* --- sweeps ------------------------------------------------------------ */
 
-/* Meeting k of this rank in step t. */
-static void meet(struct solver *s, int64_t t, int64_t k)
+/* Meeting k of this rank in step t; false and blocks without columns if there
+ * is none. */
+static bool blocks_of_meeting(const struct solver *s, int64_t t, int64_t k,
+                              struct block_pair *x)
 {
-    const struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
-                                         s->definite.floor, &s->w};
-    bool first = t % s->schedule.blocks.count == 0;
     struct meeting m;
-    if (schedule_meeting(&s->schedule, t, k, &m))
-        pair_meet(&setting, cells_block(&s->cells, m.low),
-                  cells_block(&s->cells, m.high), first, &s->work);
+    *x = (struct block_pair){{NULL, 0}, {NULL, 0}};
+    if (k >= s->schedule.share.pairs || !schedule_meeting(&s->schedule, t, k, &m))
+        return false;
+    x->low = cells_block(&s->cells, m.low);
+    x->high = cells_block(&s->cells, m.high);
+    return true;
+}
+
+/* Meeting k in step t, while pair `next` of the even step is on its way into
+ * the cache: two_steps() takes the meetings in such an order that those of
+ * odd steps find their blocks there. */
+static void meet(struct solver *s, int64_t t, int64_t k, int64_t next)
+{
+    struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
+                                   s->definite.floor, &s->w, {{0}, {0}}};
+    bool first = t % s->schedule.blocks.count == 0;
+    struct block_pair x;
+    blocks_of_meeting(s, t - t % 2, next, &setting.ahead);
+    if (blocks_of_meeting(s, t, k, &x))
+        pair_meet(&setting, x.low, x.high, first, &s->work);
 }
 
 static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
@@ -97,14 +113,14 @@ static peigh_status two_steps(struct solver *s, struct failure *f)
 {
     int64_t even = s->step, odd = even + 1, pairs = s->schedule.share.pairs;
     for (int64_t k = 0; k < pairs; k++) {
-        meet(s, even, k);
+        meet(s, even, k, k + 1);
         if (k > 0)
-            meet(s, odd, k - 1);
+            meet(s, odd, k - 1, k + 1);
     }
     if (move_on(s, even, f))
         return f->status;
     if (pairs > 0)
-        meet(s, odd, pairs - 1);
+        meet(s, odd, pairs - 1, pairs);
     s->step += 2;
     return move_on(s, odd, f);
 }

@@ -185,7 +185,8 @@ static struct blocks_of_two *two_blocks(int64_t low, int64_t high)
         for (int64_t i = 0; i < ROWS; i++)
             b->x[j][i] = noise_normal(9, (uint64_t)(i + ROWS * j));
     expect(workspace_open(&b->w, BLOCK, &f) == PEIGH_OK);
-    b->setting = (struct pair_setting){ROWS, LDA, 3e-15, 0.0, &b->w};
+    b->setting = (struct pair_setting){
+        .n = ROWS, .lda = LDA, .tol = 3e-15, .w = &b->w};
     b->low = (struct block){b->x[0], low};
     b->high = (struct block){b->x[BLOCK], high};
     return b;
