@@ -12,7 +12,8 @@
  * updated from R^T H R, so that a meeting computes only X_low^T X_high: 2 n
  * w^2 flops instead of 4.  It is computed anew once a sweep.
  *
- * Two thresholds: a meeting with all cosines up to tol and the norms in order
+ * Blocks that have not changed since before they last met are passed over.
+ * Two thresholds: another meeting with all cosines up to tol and the norms in order
  * does nothing; but when it does something, every pair above the rounding
  * level is rotated (small.c). */
 #include "pair.h"
@@ -133,13 +134,27 @@ void pair_reorder(const struct pair_setting *s, struct block low,
     }
 }
 
+/* Neither has changed in their last meeting or since: it would find again
+ * that there is nothing to do. */
+static bool unchanged(const struct pair_setting *s, struct block b)
+{
+    return b.width == 0 ||
+           b.x[s->changed_row] < (double)(s->step - s->sweep_steps);
+}
+
+static void note_change(const struct pair_setting *s, struct block b)
+{
+    if (b.width > 0)
+        b.x[s->changed_row] = (double)s->step;
+}
+
 void pair_meet(const struct pair_setting *setting, struct block low,
                struct block high, bool first, struct pair_work *work)
 {
     double start = now(), then;
     int64_t *order = setting->w->order, rotations = 0;
     struct small small;
-    if (low.width + high.width == 0)
+    if (unchanged(setting, low) && unchanged(setting, high))
         return;
     if (first) {
         gram_own(setting, low);
@@ -161,6 +176,8 @@ void pair_meet(const struct pair_setting *setting, struct block low,
 
     work->rotations += rotations;
     work->moved += !sorted;
+    note_change(setting, low);
+    note_change(setting, high);
     store_own(setting, &small, low, order);
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {

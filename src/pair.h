@@ -13,6 +13,9 @@ struct pair_setting {
     double tol;          /* a pair of blocks with cosines up to tol is done */
     double floor;        /* entries of X^T X that do not matter, rotate.h */
     struct workspace *w;
+    int64_t step;        /* of the solve, 0, 1, ... */
+    int64_t sweep_steps; /* after so many the same blocks meet again */
+    int64_t changed_row; /* of a block's first column: HEADER_CHANGED */
     struct block_pair ahead; /* that meet next, as a hint */
 };
 

@@ -84,13 +84,22 @@ static bool blocks_of_meeting(const struct solver *s, int64_t t, int64_t k,
     return true;
 }
 
+/* Where a block's first column has the step of its last change. */
+static int64_t changed_row(const struct solver *s)
+{
+    return s->columns.n + header_fixed_row(s->layout->block) + HEADER_CHANGED;
+}
+
 /* Meeting k in step t, while pair `next` of the even step is on its way into
  * the cache: two_steps() takes the meetings in such an order that those of
  * odd steps find their blocks there. */
 static void meet(struct solver *s, int64_t t, int64_t k, int64_t next)
 {
-    struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
-                                   s->definite.floor, &s->w, {{0}, {0}}};
+    struct pair_setting setting = {
+        .n = s->columns.n, .lda = s->columns.lda, .tol = s->tol,
+        .floor = s->definite.floor, .w = &s->w, .step = t,
+        .sweep_steps = s->schedule.blocks.count,
+        .changed_row = changed_row(s)};
     bool first = t % s->schedule.blocks.count == 0;
     struct block_pair x;
     blocks_of_meeting(s, t - t % 2, next, &setting.ahead);
@@ -196,15 +205,17 @@ static peigh_status judge_stall(struct solver *s, int *stalls,
     return PEIGH_OK;
 }
 
-/* A sweep without rotations leaves the columns sorted, whatever it moved: its
- * steps are those of the odd-even transposition sort of M blocks, which takes
- * M (N. Haberman, 1972; G. Baudet & D. Stevenson, 1978, for blocks).  A sweep
- * that rotated only cosines at the level of rounding, and moved nothing, would
- * be followed by another of the kind. */
+/* A sweep without rotations leaves the columns sorted, whatever it moved, when
+ * the blocks have one width: its steps are those of the odd-even transposition
+ * sort of M blocks, which takes M (N. Haberman, 1972; G. Baudet & D. Stevenson,
+ * 1978, for blocks).  A sweep that rotated only cosines at the level of
+ * rounding, and moved nothing, would be followed by another of the kind. */
 static bool is_settled(const struct solver *s)
 {
+    const struct blocks *blocks = &s->schedule.blocks;
     double rounding = cosines_of_rounding * default_tol(s->columns.n);
-    return s->work.rotations == 0 ||
+    bool sorted = s->work.moved == 0 || blocks->n % blocks->count == 0;
+    return (s->work.rotations == 0 && sorted) ||
            (s->work.moved == 0 && s->work.off_norm <= rounding);
 }
 
@@ -342,6 +353,8 @@ static peigh_status solve(struct solver *s, double *values,
     s->report->asymmetry = input.asymmetry;
     s->report->seconds.setup = MPI_Wtime() - start;
 
+    for (int64_t j = 0; j < s->columns.count; j++)
+        column(&s->columns, j)[changed_row(s)] = 0.0;
     cells_spread(&s->cells);
     s->ring.messages = s->ring.bytes = 0; /* count the sweeps' */
     peigh_status status = diagonalise(s, f);
