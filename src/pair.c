@@ -46,12 +46,35 @@ double column_square(int64_t n, const double *x)
            ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-/* Compute a block's own Gram matrix into its header. */
+/* Neither has changed in their last meeting or since: it would find again
+ * that there is nothing to do. */
+static bool unchanged(const struct pair_setting *s, struct block b)
+{
+    return b.width == 0 ||
+           b.x[s->changed_row] < (double)(s->step - s->sweep_steps);
+}
+
+static void note_change(const struct pair_setting *s, struct block b)
+{
+    if (b.width > 0)
+        b.x[s->changed_row] = (double)s->step;
+}
+
+/* Compute a block's own Gram matrix into its header.  Norms that come out
+ * otherwise than they were carried along may stand in another order. */
 static void gram_own(const struct pair_setting *s, struct block b)
 {
-    product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
+    bool same = true;
     for (int64_t j = 0; j < b.width; j++)
-        b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
+        s->w->keys[j] = b.x[s->n + j + j * s->lda];
+    product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
+    for (int64_t j = 0; j < b.width; j++) {
+        double square = column_square(s->n, b.x + j * s->lda);
+        b.x[s->n + j + j * s->lda] = square;
+        same = same && square == s->w->keys[j];
+    }
+    if (!same)
+        note_change(s, b);
 }
 
 /* A block's own part of H, from offset on, out of its header. */
@@ -132,20 +155,6 @@ void pair_reorder(const struct pair_setting *s, struct block low,
                    sizeof(double) * (size_t)rows);
         }
     }
-}
-
-/* Neither has changed in their last meeting or since: it would find again
- * that there is nothing to do. */
-static bool unchanged(const struct pair_setting *s, struct block b)
-{
-    return b.width == 0 ||
-           b.x[s->changed_row] < (double)(s->step - s->sweep_steps);
-}
-
-static void note_change(const struct pair_setting *s, struct block b)
-{
-    if (b.width > 0)
-        b.x[s->changed_row] = (double)s->step;
 }
 
 void pair_meet(const struct pair_setting *setting, struct block low,
