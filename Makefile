@@ -29,8 +29,13 @@ ELPA_PC      := $(call first_known,elpa)
 ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
 ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
+# HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
+HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
+HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
+HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
+
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
-             -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
+             -Iinclude -Isrc $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
 # The vector code of the small Jacobi: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -41,9 +46,11 @@ PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c 
 # The library, and what the program adds to it.
 LIBRARY := solve arguments cells gather schedule layout ring pair small rotate definite \
            bounds cholesky permute input mirror memory failure
-PROGRAM := main command idle report verify compare matrix stream output \
-           source source_file source_npy source_mtx lines \
-           source_gallery gallery_formula gallery_spectra
+PROGRAM := main command idle report verify compare matrix stream fill progress \
+           output part range source source_file source_binary source_npy \
+           source_raw source_mtx lines source_gallery gallery_formula \
+           gallery_spectra hdf5_name \
+           $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
 library_objects := $(LIBRARY:%=$(BUILD)/%.o)
 program_objects := $(PROGRAM:%=$(BUILD)/%.o)
 # Tests reach into everything but main().
@@ -87,7 +94,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
 $(BUILD)/libpeigh.a: $(library_objects)
@@ -123,7 +130,7 @@ tests: build-tests
 $(tests): $(BUILD)/%: tests/%.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP \
 	    $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) \
-	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 # The example of the README, as it stands there.
 $(BUILD)/example.c: README.md
@@ -152,7 +159,7 @@ sanitize-suite: build-tests $(BUILD)/peigh
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 valgrind:
 	@scripts/setup.sh valgrind
@@ -164,7 +171,7 @@ valgrind:
 # peigh's BLAS comes first, so that it is everybody's.
 $(BUILD)/bench: tests/bench.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(ELPA_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< \
-	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(ELPA_LIBS) -lm
+	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) -lm
 
 bench:
 	@BUILD=$(BUILD) scripts/bench.sh
