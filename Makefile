@@ -80,6 +80,7 @@ help:
 	@echo "make bench      time peigh, ScaLAPACK's solvers and (where installed) ELPA's"
 	@echo "make sanitize   the suite with the address and undefined-behaviour sanitizers"
 	@echo "make valgrind   the small cases under valgrind"
+	@echo "make fuzz       the readers of files and options under libFuzzer, FUZZ_SECONDS=60 each"
 	@echo "make clean      remove everything that was built"
 
 # --- building ---------------------------------------------------------------
@@ -165,6 +166,32 @@ valgrind:
 	@scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory all build-tests
 	scripts/valgrind.sh $(BUILD)
+
+# --- fuzzing ----------------------------------------------------------------
+
+# One fuzzer per reader; new inputs are kept in $(FUZZ), those that break a
+# rule as $(FUZZ)/NAME-crash-*.  A useful one belongs to tests/fuzz/NAME.
+FUZZ := build/fuzz
+FUZZ_SECONDS ?= 60
+FUZZERS := npy mtx words
+fuzz_sources := $(addprefix src/,$(addsuffix .c,source source_file source_binary \
+    source_npy source_raw source_mtx source_gallery gallery_formula \
+    gallery_spectra lines progress range ring hdf5_name hdf5_none failure))
+
+$(FUZZ)/fuzz_%: tests/fuzz/fuzz.c tests/fuzz_case.h $(fuzz_sources) $(wildcard src/*.h)
+	@mkdir -p $(FUZZ)/$*
+	OMPI_CC=clang MPICH_CC=clang mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Iinclude -Isrc \
+	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	    -DFUZZ=fuzz_$* -o $@ $< $(fuzz_sources) -lm
+
+.PHONY: fuzz
+fuzz:
+	@scripts/setup.sh fuzz
+	@$(MAKE) --no-print-directory $(FUZZERS:%=$(FUZZ)/fuzz_%)
+	@for name in $(FUZZERS); do echo "fuzzing $$name for $(FUZZ_SECONDS) s"; \
+	    ASAN_OPTIONS=detect_leaks=0 $(FUZZ)/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) \
+	    -max_len=4096 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=$(FUZZ)/$$name- $(FUZZ)/$$name tests/fuzz/$$name || exit 1; done
 
 # --- benchmark --------------------------------------------------------------
 

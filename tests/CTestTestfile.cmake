@@ -19,7 +19,7 @@ macro(peigh_mpi_test program labels timeout)
     endforeach()
 endmacro()
 
-foreach(program test_schedule test_rotate test_small test_source)
+foreach(program test_schedule test_rotate test_small test_source test_fuzz)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
