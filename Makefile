@@ -174,7 +174,7 @@ valgrind:
 FUZZ := build/fuzz
 FUZZ_SECONDS ?= 60
 FUZZERS := npy mtx words
-fuzz_sources := $(addprefix src/,$(addsuffix .c,source source_file source_binary \
+fuzz_sources := $(addprefix src/,$(addsuffix .c,source_file source_binary \
     source_npy source_raw source_mtx source_gallery gallery_formula \
     gallery_spectra lines progress range ring hdf5_name hdf5_none failure))
 

@@ -46,18 +46,6 @@ static peigh_status open_file(struct source *source, const char *path,
                 "any other FILE with --raw", path);
 }
 
-peigh_status source_check_order(struct source *source, int64_t n,
-                                struct failure *f)
-{
-    if (n >= 0 && source->n != n) {
-        fail(f, PEIGH_ERR_ARGUMENT,
-             "%s: the matrix has order %lld, not %lld as asked for",
-             source->name, (long long)source->n, (long long)n);
-        source_close(source);
-    }
-    return f->status;
-}
-
 peigh_status source_open(struct source *source, const char *spec, int64_t n,
                          uint64_t seed, struct failure *f)
 {

@@ -106,7 +106,7 @@ static inline void fuzz_reader(peigh_status open(struct source *, const char *,
     }
     must_hold(!*f.message);
     fuzz_source(&source);
-    source_close(&source);
+    source.close(&source);
 }
 
 static inline void fuzz_npy(const uint8_t *data, size_t size)
@@ -124,7 +124,7 @@ static inline void fuzz_mtx(const uint8_t *data, size_t size)
 static inline void fuzz_words(const uint8_t *data, size_t size)
 {
     enum { LONGEST = 600 };
-    char text[LONGEST + 1], again[LONGEST + 1];
+    char text[LONGEST + 1], again[PATH_MAX + LONGEST + 2];
     size_t length = size < LONGEST ? size : LONGEST;
     memcpy(text, data, length);
     text[length] = 0;
@@ -167,7 +167,7 @@ static inline void fuzz_words(const uint8_t *data, size_t size)
         return;
     }
     fuzz_source(&source);
-    source_close(&source);
+    source.close(&source);
 }
 
 #endif
