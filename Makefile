@@ -44,7 +44,7 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve arguments cells gather schedule layout ring pair small rotate definite \
+LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair small rotate definite \
            bounds cholesky permute input mirror memory failure
 PROGRAM := main command idle report verify compare matrix stream fill progress \
            output part range source source_file source_binary source_npy \

@@ -38,7 +38,8 @@ int slot_owner(const struct blocks *blocks, int64_t slot, int ranks);
 enum {
     HEADER_NUMBER,   /* the row and column of the caller's matrix that was
                       * sorted to this place */
-    HEADER_DIAGONAL, /* a diagonal entry, kept */
+    HEADER_DIAGONAL, /* a diagonal entry, kept (definite.c); after that, the
+                      * checksum of the column in a checkpoint */
     HEADER_FIXED_ROWS,
 };
 

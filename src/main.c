@@ -21,7 +21,7 @@
 /* Exit codes, as --help lists them. */
 enum {
     EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NO_CONVERGENCE = 3, EXIT_MEMORY = 4,
-    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7,
+    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7, EXIT_INTERRUPTED = 8,
 };
 
 /* What belongs to a run besides its report. */
@@ -48,6 +48,7 @@ static int exit_code(const struct program *p, peigh_status status)
     case PEIGH_ERR_MEMORY: return EXIT_MEMORY;
     case PEIGH_ERR_RESULT: return EXIT_CHECK;
     case PEIGH_ERR_IO: return p->writing ? EXIT_OUTPUT : EXIT_INPUT;
+    case PEIGH_ERR_INTERRUPTED: return EXIT_INTERRUPTED;
     case PEIGH_ERR_MPI: break;
     }
     return EXIT_MPI;
