@@ -29,6 +29,9 @@ ELPA_PC      := $(call first_known,elpa)
 ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
 ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
+# Checksums; every Open MPI brings it along.
+ZLIB_LIBS ?= $(or $(shell $(PKG_CONFIG) --libs zlib 2>/dev/null),-lz)
+
 # HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
 HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
 HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
@@ -46,8 +49,8 @@ PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c 
 # The library, and what the program adds to it.
 LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair small rotate definite \
            bounds cholesky permute input mirror memory failure
-PROGRAM := main command idle report verify compare matrix stream fill progress \
-           output part range source source_file source_binary source_npy \
+PROGRAM := main command idle interrupt keep log report verify compare matrix stream fill progress \
+           checkpoint output part range source source_file source_binary source_npy \
            source_raw source_mtx lines source_gallery gallery_formula \
            gallery_spectra hdf5_name \
            $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
@@ -95,7 +98,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
 $(BUILD)/libpeigh.a: $(library_objects)
@@ -131,7 +134,7 @@ tests: build-tests
 $(tests): $(BUILD)/%: tests/%.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP \
 	    $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) \
-	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 # The example of the README, as it stands there.
 $(BUILD)/example.c: README.md
@@ -160,7 +163,7 @@ sanitize-suite: build-tests $(BUILD)/peigh
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 valgrind:
 	@scripts/setup.sh valgrind
@@ -198,7 +201,7 @@ fuzz:
 # peigh's BLAS comes first, so that it is everybody's.
 $(BUILD)/bench: tests/bench.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(ELPA_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< \
-	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) -lm
+	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) $(ZLIB_LIBS) -lm
 
 bench:
 	@BUILD=$(BUILD) scripts/bench.sh

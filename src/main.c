@@ -6,6 +6,8 @@
 #include "command.h"
 #include "fill.h"
 #include "idle.h"
+#include "keep.h"
+#include "log.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -32,6 +34,7 @@ struct program {
     peigh_layout layout;
     double *columns, *values;
     struct run run;
+    struct log log;
     bool writing; /* an I/O failure is one of output, not of input */
     double start;
 };
@@ -145,6 +148,8 @@ static void plan(struct program *p)
     r->input_bytes = fill_bytes(&p->source);
     r->output_bytes = output_bytes(p->command.values_path,
                                    p->command.vectors_path);
+    r->checkpoints.bytes = p->command.checkpoint_path ? checkpoint_bytes(l)
+                                                      : 0;
     r->solver.n = l->n;
     r->solver.block = l->block;
     r->solver.blocks = l->blocks;
@@ -191,19 +196,40 @@ static peigh_status fill(struct program *p, struct failure *f)
 
 static void show_sweep(void *context, const peigh_sweep *sweep)
 {
-    (void)context;
-    print_progress(sweep);
+    struct program *p = context;
+    if (shows_progress(p))
+        print_progress(sweep);
+    log_sweep(&p->log, sweep);
+}
+
+/* With checkpoints, where they are asked for. */
+static void solve_columns(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    peigh_options options = c->solver;
+    struct keep keep = {.path = c->checkpoint_path, .resume = c->resume_path,
+                        .origin = {.layout = &p->layout,
+                                   .options = &c->solver},
+                        .run = &p->run, .log = &p->log};
+    bool kept = keep.path || keep.resume;
+    if (shows_progress(p) || p->log.stream) {
+        options.progress = show_sweep;
+        options.progress_context = p;
+    }
+    if (keep_open(&keep, &p->ring, p->columns, c->every, f))
+        return;
+    const struct seam seam = keep_seam(&keep);
+    solve_with_seam(&p->layout, p->columns, p->values, p->ring.comm, &options,
+                    kept ? &seam : NULL, &p->run.solver);
+    keep_close(&keep);
+    p->writing = keep.unwritten;
 }
 
 static peigh_status solve(struct program *p, struct failure *f)
 {
-    peigh_options options = p->command.solver;
-    if (shows_progress(p))
-        options.progress = show_sweep;
-    peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
-                &p->run.solver);
+    solve_columns(p, f);
     if (p->run.solver.status)
-        fail(f, p->run.solver.status, "%s: %s", p->source.name,
+        fail(f, p->run.solver.status, "%.200s: %.300s", p->source.name,
              p->run.solver.message);
     if (f->status == PEIGH_ERR_MPI)
         return f->status;
@@ -284,8 +310,10 @@ static void report(struct program *p, struct failure *f)
         print_plan(&p->run);
     else if (prints(p) && !failed(f))
         print_table(&p->run);
+    log_report(&p->log, &p->run);
     if (speaks(p))
         flush_output(p, &json);
+    log_close(&p->log, &json);
     ring_agree(&p->ring, &json);
     if (path && !failed(&json))
         report_json(p, path, &json);
@@ -300,9 +328,14 @@ static peigh_status check_outputs(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
     bool json_file = c->json_path && strcmp(c->json_path, "-") != 0;
-    if (speaks(p))
+    if (speaks(p)) {
         output_names_check(c->values_path, c->vectors_path,
                            json_file ? c->json_path : NULL, c->matrix, f);
+        keep_check(c, f);
+        if (c->log_path && !failed(f) && !c->plan)
+            log_open(&p->log, c->log_path, c->resume_path != NULL, p->start,
+                     f);
+    }
     p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }
