@@ -210,8 +210,9 @@ bench:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	    $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 peigh $(DESTDIR)$(PREFIX)/bin
+	install -m 644 src/peigh.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/peigh.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 libpeigh.a $(DESTDIR)$(PREFIX)/lib
 	install -m 755 libpeigh.so $(DESTDIR)$(PREFIX)/lib/libpeigh.so.0

@@ -211,7 +211,6 @@ static void solve_columns(struct program *p, struct failure *f)
                         .origin = {.layout = &p->layout,
                                    .options = &c->solver},
                         .run = &p->run, .log = &p->log};
-    bool kept = keep.path || keep.resume;
     if (shows_progress(p) || p->log.stream) {
         options.progress = show_sweep;
         options.progress_context = p;
@@ -219,8 +218,12 @@ static void solve_columns(struct program *p, struct failure *f)
     if (keep_open(&keep, &p->ring, p->columns, c->every, f))
         return;
     const struct seam seam = keep_seam(&keep);
-    solve_with_seam(&p->layout, p->columns, p->values, p->ring.comm, &options,
-                    kept ? &seam : NULL, &p->run.solver);
+    if (keep.path || keep.resume)
+        solve_with_seam(&p->layout, p->columns, p->values, p->ring.comm,
+                        &options, &seam, &p->run.solver);
+    else
+        peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
+                    &p->run.solver);
     keep_close(&keep);
     p->writing = keep.unwritten;
 }

@@ -33,8 +33,8 @@ def problem(n):
     return ("--no-check", f"gallery:gaussian,n={n}")
 
 
-def bits(folder):
-    return [(folder / name).read_bytes() for name in RESULTS[1::2]]
+def bits(where):
+    return [(where / name).read_bytes() for name in RESULTS[1::2]]
 
 
 def reference(folder, n):
@@ -69,18 +69,19 @@ def descendants(pid):
 
 class Running:
     """peigh under mpirun, in the background.  Its ranks leave their exit
-    codes in a folder, as those of cli.peigh do."""
+    codes in a folder, as those of cli.peigh do; not so if bare: then mpirun
+    starts them itself."""
 
-    def __init__(self, folder, ranks, *arguments):
+    def __init__(self, folder, ranks, *arguments, bare=False, env=None):
         self.notes = folder / f"codes-{time.monotonic_ns()}"
         self.notes.mkdir()
         self.ranks = ranks
-        command = [cli.MPIRUN, "-np", ranks, "sh", "-c", cli.NOTE_CODE, "sh",
-                   cli.PROGRAM, *arguments]
+        shell = [] if bare else ["sh", "-c", cli.NOTE_CODE, "sh"]
+        command = [cli.MPIRUN, "-np", ranks, *shell, cli.PROGRAM, *arguments]
         self.process = subprocess.Popen(
             [str(word) for word in command], cwd=folder,
-            env=cli.environment({"NOTES": str(self.notes),
-                                 "LIMITED": "none"}),
+            env=cli.environment({"NOTES": str(self.notes), "LIMITED": "none",
+                                 **(env or {})}),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -135,7 +136,7 @@ class Running:
         return cli.Run(codes[0] if whole else None, out, err)
 
 
-def signalled(folder, ranks, number, whom, n=1000, **more):
+def signalled(folder, ranks, number, whom, n=800, **more):
     """Start, wait for the first sweep, send a signal, wait for the end.
     whom: the ranks that get it."""
     with Running(folder, ranks, "-q", "--checkpoint", "ck", "--log", "log",
@@ -222,51 +223,53 @@ def expect_stopped(folder, run, name):
 
 
 def sigterm_to_any_single_rank_writes_a_checkpoint_and_ends_them_all(folder):
-    expected = reference(folder, 1000)
+    expected = reference(folder, 800)
     for rank in (0, 2):
         for name in (*RESULTS[1::2], "log"):
             (folder / name).unlink(missing_ok=True)
         expect_stopped(folder, signalled(folder, 3, signal.SIGTERM, [rank]),
                        "SIGTERM")
         expect(log_lines(folder)[-1]["status"] == "interrupted")
-    expect_resumes(folder, 1000, expected, ranks=(2, 3))
+    expect_resumes(folder, 800, expected, ranks=(2, 3))
 
 
 def sigint_to_all_ranks_writes_a_checkpoint_and_ends_them(folder):
-    expected = reference(folder, 1000)
+    expected = reference(folder, 800)
     for name in RESULTS[1::2]:
         (folder / name).unlink()
     expect_stopped(folder, signalled(folder, 2, signal.SIGINT, [0, 1]),
                    "SIGINT")
-    expect_resumes(folder, 1000, expected, ranks=(1, 3))
+    expect_resumes(folder, 800, expected, ranks=(1, 3))
 
 
 def sigusr1_to_one_rank_writes_a_checkpoint_and_the_run_goes_on(folder):
-    expected = reference(folder, 1000)
+    expected = reference(folder, 800)
     run = signalled(folder, 3, signal.SIGUSR1, [1])
     expect(run.code == 0 and not run.messages, run.code, run.err)
     expect(bits(folder) == expected, "other bits")
     written = [line for line in log_lines(folder) if "checkpoint" in line]
     expect(len(written) == 1 and written[0]["checkpoint"] == "ck", written)
-    expect_resumes(folder, 1000, expected, ranks=(2,))
+    expect_resumes(folder, 800, expected, ranks=(2,))
 
 
 def sigterm_to_mpirun_leaves_a_checkpoint(folder):
-    """mpirun hands it on, and kills what is there a second later."""
-    expected = reference(folder, 1000)
+    """It hands it on, and kills what is there after a while: a second, if
+    it is not told otherwise.  What ranks say then may be lost."""
+    expected = reference(folder, 800)
     with Running(folder, 3, "-q", "--checkpoint", "ck", "--log", "log",
-                 *problem(1000)) as run:
+                 *problem(800), bare=True,
+                 env={"OMPI_MCA_odls_base_sigkill_timeout": "3"}) as run:
         run.wait_for(folder / "log", '"sweep": 1,')
         run.process.send_signal(signal.SIGTERM)
         ended = run.end()
-    expect(ended.code != 0, ended)
-    expect_resumes(folder, 1000, expected, ranks=(3,))
+    expect(log_lines(folder)[-1]["status"] == "interrupted", ended)
+    expect_resumes(folder, 800, expected, ranks=(3,))
 
 
 def a_second_sigterm_ends_the_run_at_once(folder):
     """Even if a rank is stuck, here by SIGSTOP, and no checkpoint can come."""
     with Running(folder, 3, "-q", "--checkpoint", "ck", "--log", "log",
-                 *problem(1000)) as run:
+                 *problem(800)) as run:
         first, _, stuck = run.pids()
         run.wait_for(folder / "log", '"sweep": 1,')
         os.kill(stuck, signal.SIGSTOP)
@@ -290,7 +293,7 @@ def whatever_rank_is_killed_whenever_the_result_has_the_same_bits(folder):
     chance = random.Random(SEED)
     expected = reference(folder, 600)
     killed = resumed = 0
-    while killed < 10:
+    while killed < 6:
         for name in RESULTS[1::2]:
             (folder / name).unlink(missing_ok=True)
         saved = "ck" in files(folder) or "ck.old" in files(folder)
@@ -317,7 +320,7 @@ def whatever_rank_is_killed_whenever_the_result_has_the_same_bits(folder):
                any(".part-" in name for name in files(folder)), files(folder))
         for part in folder.glob("*.npy.part-*"):
             part.unlink()  # of results that were just being written
-    expect(resumed > 0, "no run was resumed in ten kills")
+    expect(resumed > 0, "no run was resumed in six kills")
     if "ck" not in files(folder) and "ck.old" not in files(folder):
         succeed(folder, 3, "-q", "--checkpoint", "ck", "--every", ALWAYS,
                 *problem(600))
@@ -367,10 +370,10 @@ def a_full_disk_costs_a_checkpoint_but_not_the_run(folder):
 
 
 def a_run_that_is_stopped_on_a_full_disk_says_so_and_keeps_the_old_one(folder):
-    expected = reference(folder, 1000)
-    with small_disk(folder, 8 * 1000 * 1040 * 3 // 2) as disk:
+    expected = reference(folder, 800)
+    with small_disk(folder, 8 * 800 * 840 * 3 // 2) as disk:
         arguments = ("-q", "--checkpoint", "disk/ck", "--log", "log",
-                     *problem(1000))
+                     *problem(800))
         for number in (1, 2):
             with Running(folder, 3, *arguments) as run:
                 first = run.pids()[0]
@@ -381,7 +384,7 @@ def a_run_that_is_stopped_on_a_full_disk_says_so_and_keeps_the_old_one(folder):
             (folder / "log").unlink()
         expect("disk/ck" in ended.messages[0], ended.messages)
         expect(files(disk) == ["ck"], files(disk))
-        expect_resumes(folder, 1000, expected, "disk/ck", ranks=(2,))
+        expect_resumes(folder, 800, expected, "disk/ck", ranks=(2,))
 
 
 # --- what is not a checkpoint of this run ------------------------------------
@@ -518,7 +521,7 @@ def the_log_has_a_line_per_sweep_and_the_report(folder):
 
 
 def the_log_is_there_while_the_run_goes_on(folder):
-    with Running(folder, 2, "-q", "--log", "log", *problem(1000)) as run:
+    with Running(folder, 2, "-q", "--log", "log", *problem(800)) as run:
         pids = run.pids()
         run.wait_for(folder / "log", '"sweep": 1,')
         os.kill(pids[0], signal.SIGSTOP)
@@ -533,7 +536,7 @@ def a_resumed_run_goes_on_with_its_log(folder):
     run = signalled(folder, 2, signal.SIGTERM, [1])
     expect(run.code == INTERRUPTED, run)
     before = log_lines(folder)
-    succeed(folder, 3, "-q", "--resume", "ck", "--log", "log", *problem(1000))
+    succeed(folder, 3, "-q", "--resume", "ck", "--log", "log", *problem(800))
     after = log_lines(folder)
     expect(after[:len(before)] == before, "the old lines are gone")
     sweeps = [line["sweep"] for line in after if "sweep" in line]
