@@ -39,7 +39,7 @@ HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs 
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
              -Iinclude -Isrc $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
-# The vector code of the small Jacobi: fused multiply-adds where the processor
+# The vector code of a meeting: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 
@@ -47,7 +47,7 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair small rotate definite \
+LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair product small rotate definite \
            bounds cholesky permute input mirror memory failure
 PROGRAM := main command idle interrupt keep log report verify compare matrix stream fill progress \
            checkpoint output part range source source_file source_binary source_npy \
@@ -95,7 +95,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
+$(BUILD)/product.o $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
@@ -128,7 +128,25 @@ test:
 
 # --- tests ------------------------------------------------------------------
 
-build-tests: $(tests) $(BUILD)/example $(BUILD)/CTestTestfile.cmake
+# The tests of the vector code once more, for each level of x86-64 alone.
+VECTOR_CODE  := product small rotate
+VECTOR_TESTS := $(VECTOR_CODE:%=test_%)
+LEVELS := $(foreach l,x86-64 x86-64-v3 x86-64-v4,$(if $(shell \
+    $(CC) -march=$(l) -E -x c /dev/null >/dev/null 2>&1 && echo yes),$(l)))
+level_tests := $(foreach l,$(LEVELS),$(VECTOR_TESTS:%=$(BUILD)/%_$(l)))
+VECTOR_FLAGS = -DPEIGH_NO_CLONES $(VECTOR_CFLAGS)
+scalar_objects := $(filter-out $(VECTOR_CODE:%=$(BUILD)/%.o),$(test_objects))
+
+define level
+$(VECTOR_TESTS:%=$(BUILD)/%_$(1)): $(BUILD)/%_$(1): tests/%.c $(VECTOR_CODE:%=src/%.c) $(scalar_objects)
+	$$(call say,LD) $$(CC) $$(ALL_CFLAGS) $$(VECTOR_FLAGS) -march=$(1) \
+	    -DINSTRUCTION_SET='"$(1)"' -MMD -MP $$(CHECK_CFLAGS) $$(LDFLAGS) -o $$@ \
+	    $$< $(VECTOR_CODE:%=src/%.c) $(scalar_objects) $$(CHECK_LIBS) \
+	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) -lm
+endef
+$(foreach l,$(LEVELS),$(eval $(call level,$(l))))
+
+build-tests: $(tests) $(level_tests) $(BUILD)/example $(BUILD)/CTestTestfile.cmake
 tests: build-tests
 
 $(tests): $(BUILD)/%: tests/%.c $(test_objects)

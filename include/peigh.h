@@ -95,8 +95,8 @@ typedef struct peigh_options {
                        * default 0: peigh_default_block(n) */
     double tol;       /* two columns count as orthogonal when the cosine of
                        * their angle is at most tol; 0 < tol < 1;
-                       * default 0: 1e-15, rising slowly beyond n = 4096,
-                       * less below n = 10.  Where rounding keeps cosines
+                       * default 0: 1.2e-15, rising slowly beyond n = 4096,
+                       * less below n = 15.  Where rounding keeps cosines
                        * above it, they may end at up to 2 n eps */
     int max_sweeps;   /* give up after so many, 1 .. PEIGH_SWEEPS_MAX;
                        * default 30 */

@@ -65,7 +65,7 @@ static const char usage_text[] =
 "      --seed S           seed of a gallery matrix (default 1)\n"
 "  -w, --block W          columns per block, 1 to 256 (default: from N)\n"
 "      --tol T            largest cosine between eigenvectors that counts as\n"
-"                         orthogonal (default 1e-15)\n"
+"                         orthogonal (default 1.2e-15)\n"
 "      --max-sweeps K     give up after K sweeps, 1 to 64 (default 30)\n"
 "      --uplo full|lower|upper\n"
 "                         full: read both triangles, refuse the matrix if\n"

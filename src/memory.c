@@ -4,6 +4,7 @@
 #include "memory.h"
 
 #include "layout.h"
+#include "product.h"
 #include "small.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static int64_t carve(struct workspace *w, char *base, int64_t block)
     const int64_t d = sizeof(double), columns = 2 * block;
     int64_t used = 0;
     w->small = piece(base, &used, d * small_doubles(block));
-    w->rotation = piece(base, &used, d * columns * columns);
+    w->rotation = piece(base, &used, d * product_doubles(block));
     w->tile = piece(base, &used, d * TILE_STRIDE * columns);
     w->chunk = piece(base, &used, d * CHUNK_DOUBLES);
     w->keys = piece(base, &used, d * columns);

@@ -11,18 +11,14 @@ struct workspace {
     void *memory;
     int64_t bytes;
     double *small;    /* the small eigenproblem, small.c */
-    double *rotation; /* R as the update needs it, 2w x 2w */
-    double *tile;     /* TILE_STRIDE x 2w, pair.c */
+    double *rotation; /* R as the update reads it, product.h */
+    double *tile;     /* TILE_STRIDE x 2w, product.h */
     double *chunk;    /* CHUNK_DOUBLES, for messages and set-up */
     double *keys;     /* 2w: what columns are sorted by */
     int64_t *order;   /* 2w: and their order */
 };
 
 enum {
-    /* Rows of a tile of the update: 256 rows of two blocks of 16 columns are
-     * 64 KiB and stay in a second-level cache. */
-    TILE_ROWS = 256,
-    TILE_STRIDE = TILE_ROWS + 8, /* not a multiple of a large power of two */
     /* Longest message, in doubles: 512 KiB; the square of the largest block
      * width, so that a block of a panel fits (cholesky.c). */
     CHUNK_DOUBLES = PEIGH_BLOCK_MAX * PEIGH_BLOCK_MAX,

@@ -1,6 +1,7 @@
 /* A meeting of two blocks of columns, the heart of the solver:
  *
- *     H = [X_low X_high]^T [X_low X_high]        Gram matrix, 2w x 2w
+ *     H = [X_low X_high]^T [X_low X_high]        Gram matrix, 2w x 2w;
+ *                                                product.c
  *     R = rotations that make H diagonal         small.c
  *     [X_low X_high] <- [X_low X_high] R         columns sorted by norm
  *
@@ -16,9 +17,9 @@
  * level is rotated (small.c). */
 #include "pair.h"
 
+#include "product.h"
 #include "small.h"
 
-#include <cblas.h>
 #include <string.h>
 #include <time.h>
 
@@ -44,21 +45,10 @@ double column_square(int64_t n, const double *x)
            ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-/* c = a^T b for two blocks, c with leading dimension ldc. */
-static void gram(const struct pair_setting *s, struct block a, struct block b,
-                 double *c, int64_t ldc)
-{
-    if (a.width == 0 || b.width == 0)
-        return;
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)a.width,
-                (int)b.width, (int)s->n, 1.0, a.x, (int)s->lda, b.x,
-                (int)s->lda, 0.0, c, (int)ldc);
-}
-
 /* Compute a block's own Gram matrix into its header. */
 static void gram_own(const struct pair_setting *s, struct block b)
 {
-    gram(s, b, b, b.x + s->n, s->lda);
+    product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
     for (int64_t j = 0; j < b.width; j++)
         b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
 }
@@ -83,7 +73,7 @@ static void load_gram(const struct pair_setting *s, struct small *small,
     double *cross = small->h + low.width * count;
     load_own(s, small, low, 0);
     load_own(s, small, high, low.width);
-    gram(s, low, high, cross, count);
+    product_gram(s->n, s->lda, low, high, cross, count);
     for (int64_t j = 0; j < high.width; j++)
         for (int64_t i = 0; i < low.width; i++)
             small->h[low.width + j + i * count] = cross[i + j * count];
@@ -114,16 +104,6 @@ static bool sort_columns(const struct pair_setting *s,
     return sort_by_key(small->count, s->w->keys, s->w->order);
 }
 
-/* R as the update multiplies by it: its columns in the sorted order. */
-static void load_rotation(const struct small *small, const int64_t *order,
-                          double *r)
-{
-    size_t bytes = sizeof(double) * (size_t)small->count;
-    for (int64_t j = 0; j < small->count; j++)
-        memcpy(r + j * small->count, small->r + order[j] * small->count,
-               bytes);
-}
-
 /* A block's own Gram matrix after the meeting: its part of R^T H R, sorted. */
 static void store_own(const struct pair_setting *s, const struct small *small,
                       struct block b, const int64_t *order)
@@ -135,60 +115,15 @@ static void store_own(const struct pair_setting *s, const struct small *small,
     }
 }
 
-/* Copy `rows` rows of a block's columns to or from a tile. */
-static void copy_in(const struct pair_setting *s, struct block b, int64_t row,
-                    int64_t rows, double *tile)
-{
-    for (int64_t j = 0; j < b.width; j++)
-        memcpy(tile + j * TILE_STRIDE, b.x + row + j * s->lda,
-               sizeof(double) * (size_t)rows);
-}
-
-static void load_tile(const struct pair_setting *s, struct block low,
-                      struct block high, int64_t row, int64_t rows)
-{
-    copy_in(s, low, row, rows, s->w->tile);
-    copy_in(s, high, row, rows, s->w->tile + low.width * TILE_STRIDE);
-}
-
-static int64_t tile_rows(int64_t end, int64_t row)
-{
-    return end - row < TILE_ROWS ? end - row : TILE_ROWS;
-}
-
-/* Columns of b in rows row .. row+rows-1 = tile * r. */
-static void multiply_tile(const struct pair_setting *s, struct block b,
-                          int64_t count, const double *r, int64_t row,
-                          int64_t rows)
-{
-    if (b.width > 0)
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows,
-                    (int)b.width, (int)count, 1.0, s->w->tile, TILE_STRIDE, r,
-                    (int)count, 0.0, b.x + row, (int)s->lda);
-}
-
-/* [X_low X_high] <- [X_low X_high] R by row tiles that stay in cache. */
-static void update_rotated(const struct pair_setting *s, struct block low,
-                           struct block high)
-{
-    int64_t count = low.width + high.width;
-    const double *r = s->w->rotation;
-    for (int64_t row = 0; row < s->n; row += TILE_ROWS) {
-        int64_t rows = tile_rows(s->n, row);
-        load_tile(s, low, high, row, rows);
-        multiply_tile(s, low, count, r, row, rows);
-        multiply_tile(s, high, count, r + low.width * count, row, rows);
-    }
-}
-
-/* The same where R only reorders: columns are moved, to the bit. */
+/* Where R only reorders, columns are moved, to the bit. */
 void pair_reorder(const struct pair_setting *s, struct block low,
                   struct block high, const int64_t *order, int64_t end)
 {
     int64_t count = low.width + high.width;
     for (int64_t row = 0; row < end; row += TILE_ROWS) {
-        int64_t rows = tile_rows(end, row);
-        load_tile(s, low, high, row, rows);
+        int64_t rows = end - row < TILE_ROWS ? end - row : TILE_ROWS;
+        product_load_tile(s->lda, (struct block_pair){low, high}, row, rows,
+                          s->w->tile);
         for (int64_t j = 0; j < count; j++) {
             double *x = j < low.width ? low.x + j * s->lda
                                       : high.x + (j - low.width) * s->lda;
@@ -225,12 +160,14 @@ void pair_meet(const struct pair_setting *setting, struct block low,
         return;
 
     work->rotations += rotations;
-    work->changed++;
+    work->moved += !sorted;
     store_own(setting, &small, low, order);
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {
-        load_rotation(&small, order, setting->w->rotation);
-        update_rotated(setting, low, high);
+        product_pack(small.count, small.r, order, setting->w->rotation);
+        product_update(setting->n, setting->lda,
+                       (struct block_pair){low, high}, setting->ahead, order,
+                       setting->w->rotation, setting->w->tile);
     } else {
         pair_reorder(setting, low, high, order, setting->n);
     }

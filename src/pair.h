@@ -6,20 +6,21 @@
 #include "columns.h"
 #include "memory.h"
 
-/* What all meetings of a solve have in common. */
+/* What a meeting needs to know besides its blocks. */
 struct pair_setting {
     int64_t n;           /* rows of a column */
     int64_t lda;         /* its stride; the header begins at row n */
     double tol;          /* a pair of blocks with cosines up to tol is done */
     double floor;        /* entries of X^T X that do not matter, rotate.h */
     struct workspace *w;
+    struct block_pair ahead; /* that meet next, as a hint */
 };
 
 /* What meetings did, added up. */
 struct pair_work {
     double off_norm;   /* largest cosine found, before rotating */
     int64_t rotations;
-    int64_t changed;   /* meetings that rotated or reordered columns */
+    int64_t moved;     /* meetings that reordered columns */
     struct {
         double gram, rotate, update;
     } seconds;

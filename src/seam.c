@@ -16,7 +16,7 @@ peigh_status state_reduce(struct state *state, struct ring *ring,
                       &state->solve_seconds, &state->report.seconds.setup};
     enum { MOST = sizeof most / sizeof *most };
     double x[MOST];
-    int64_t sums[2] = {work->rotations, work->changed};
+    int64_t sums[2] = {work->rotations, work->moved};
     int64_t sent[2] = {state->messages, state->bytes};
     for (int k = 0; k < MOST; k++)
         x[k] = *most[k];
@@ -26,7 +26,7 @@ peigh_status state_reduce(struct state *state, struct ring *ring,
     for (int k = 0; k < MOST; k++)
         *most[k] = x[k];
     work->rotations = sums[0];
-    work->changed = sums[1];
+    work->moved = sums[1];
     state->messages = sent[0];
     state->bytes = sent[1];
     return PEIGH_OK;
@@ -35,5 +35,5 @@ peigh_status state_reduce(struct state *state, struct ring *ring,
 void state_share(struct state *state, int rank)
 {
     if (rank != 0)
-        state->work.rotations = state->work.changed = 0;
+        state->work.rotations = state->work.moved = 0;
 }

@@ -29,7 +29,11 @@ enum { MAX_SWEEPS = 30 };
 
 /* Rounding leaves cosines of a few units of roundoff between columns that are
  * as orthogonal as they get, slowly more with longer columns. */
-static const double tol_default = 1e-15, tol_order = 4096.0;
+static const double tol_default = 1.2e-15, tol_order = 4096.0;
+
+/* The largest of the n^2/2 cosines is above the default tolerance now and
+ * then, by so many times at most. */
+static const double cosines_of_rounding = 4.0;
 
 /* Once cosines are below this, each sweep squares them.  If they stop falling
  * there it is rounding that holds them up. */
@@ -61,11 +65,11 @@ peigh_options peigh_options_default(void)
     return (peigh_options){.max_sweeps = MAX_SWEEPS};
 }
 
-/* For the smallest orders n eps / 2: what the orthogonality of n columns can
- * bear. */
+/* For the smallest orders less: a cosine c leaves a residual of up to 2 c
+ * ||A|| (A + sigma I has up to twice the norm of A), here 3/4 of n eps. */
 static double default_tol(int64_t n)
 {
-    double small = 0.5 * (double)(n > 1 ? n : 1) * DBL_EPSILON;
+    double small = 0.375 * (double)(n > 1 ? n : 1) * DBL_EPSILON;
     return fmin(small, tol_default * fmax(1.0, sqrt((double)n / tol_order)));
 }
 
@@ -126,16 +130,32 @@ static peigh_status resume(struct solver *s, struct failure *f)
 
 /* --- sweeps ------------------------------------------------------------ */
 
-/* Meeting k of this rank in step t. */
-static void meet(struct solver *s, int64_t t, int64_t k)
+/* Meeting k of this rank in step t; false and blocks without columns if there
+ * is none. */
+static bool blocks_of_meeting(const struct solver *s, int64_t t, int64_t k,
+                              struct block_pair *x)
 {
-    const struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
-                                         s->definite.floor, &s->w};
-    bool first = t % s->schedule.blocks.count == 0;
     struct meeting m;
-    if (schedule_meeting(&s->schedule, t, k, &m))
-        pair_meet(&setting, cells_block(&s->cells, m.low),
-                  cells_block(&s->cells, m.high), first, &s->work);
+    *x = (struct block_pair){{NULL, 0}, {NULL, 0}};
+    if (k >= s->schedule.share.pairs || !schedule_meeting(&s->schedule, t, k, &m))
+        return false;
+    x->low = cells_block(&s->cells, m.low);
+    x->high = cells_block(&s->cells, m.high);
+    return true;
+}
+
+/* Meeting k in step t, while pair `next` of the even step is on its way into
+ * the cache: two_steps() takes the meetings in such an order that those of
+ * odd steps find their blocks there. */
+static void meet(struct solver *s, int64_t t, int64_t k, int64_t next)
+{
+    struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
+                                   s->definite.floor, &s->w, {{0}, {0}}};
+    bool first = t % s->schedule.blocks.count == 0;
+    struct block_pair x;
+    blocks_of_meeting(s, t - t % 2, next, &setting.ahead);
+    if (blocks_of_meeting(s, t, k, &x))
+        pair_meet(&setting, x.low, x.high, first, &s->work);
 }
 
 static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
@@ -153,14 +173,14 @@ static peigh_status two_steps(struct solver *s, struct failure *f)
 {
     int64_t even = s->step, odd = even + 1, pairs = s->schedule.share.pairs;
     for (int64_t k = 0; k < pairs; k++) {
-        meet(s, even, k);
+        meet(s, even, k, k + 1);
         if (k > 0)
-            meet(s, odd, k - 1);
+            meet(s, odd, k - 1, k + 1);
     }
     if (move_on(s, even, f))
         return f->status;
     if (pairs > 0)
-        meet(s, odd, pairs - 1);
+        meet(s, odd, pairs - 1, pairs);
     s->step += 2;
     return move_on(s, odd, f);
 }
@@ -173,13 +193,13 @@ static peigh_status sweep(struct solver *s, double *seconds,
     if (s->step % s->schedule.blocks.count == 0) {
         s->sweep_start = MPI_Wtime();
         s->work.off_norm = 0.0;
-        s->work.rotations = s->work.changed = 0;
+        s->work.rotations = s->work.moved = 0;
     }
     do {
         if (pause_solve(s, f) || two_steps(s, f))
             return f->status;
     } while (s->step % s->schedule.blocks.count != 0);
-    int64_t sums[2] = {s->work.rotations, s->work.changed};
+    int64_t sums[2] = {s->work.rotations, s->work.moved};
     double most[2] = {s->work.off_norm, MPI_Wtime() - s->sweep_start};
     if (ring_max_double(&s->ring, most, 2, f) ||
         ring_sum_int64(&s->ring, sums, 2, f))
@@ -187,7 +207,7 @@ static peigh_status sweep(struct solver *s, double *seconds,
     s->work.off_norm = most[0];
     *seconds = most[1];
     s->work.rotations = sums[0];
-    s->work.changed = sums[1];
+    s->work.moved = sums[1];
     return PEIGH_OK;
 }
 
@@ -238,6 +258,18 @@ static peigh_status judge_stall(struct solver *s, struct failure *f)
     return PEIGH_OK;
 }
 
+/* A sweep without rotations leaves the columns sorted, whatever it moved: its
+ * steps are those of the odd-even transposition sort of M blocks, which takes
+ * M (N. Haberman, 1972; G. Baudet & D. Stevenson, 1978, for blocks).  A sweep
+ * that rotated only cosines at the level of rounding, and moved nothing, would
+ * be followed by another of the kind. */
+static bool is_settled(const struct solver *s)
+{
+    double rounding = cosines_of_rounding * default_tol(s->columns.n);
+    return s->work.rotations == 0 ||
+           (s->work.moved == 0 && s->work.off_norm <= rounding);
+}
+
 static peigh_status diagonalise(struct solver *s, struct failure *f)
 {
     peigh_report *r = s->report;
@@ -247,7 +279,7 @@ static peigh_status diagonalise(struct solver *s, struct failure *f)
             return f->status;
         r->off_norm[r->sweeps++] = s->work.off_norm;
         r->rotations += s->work.rotations;
-        bool settled = s->work.changed == 0;
+        bool settled = is_settled(s);
         tell_progress(s, seconds, settled);
         if (settled)
             return PEIGH_OK;

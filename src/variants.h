@@ -10,6 +10,7 @@
 #define FOR_EACH_PROCESSOR \
     __attribute__((target_clones("default", "arch=x86-64-v3", \
                                  "arch=x86-64-v4")))
+#define MANY_INSTRUCTION_SETS
 #else
 #define FOR_EACH_PROCESSOR
 #endif

@@ -20,8 +20,17 @@ macro(peigh_mpi_test program labels timeout)
     endforeach()
 endmacro()
 
-foreach(program test_schedule test_rotate test_small test_source test_fuzz)
+foreach(program test_schedule test_product test_rotate test_small test_source
+        test_fuzz)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
+endforeach()
+
+# vector code, compiled for one instruction set
+file(GLOB levels "@BUILD@/test_*_x86-64" "@BUILD@/test_*_x86-64-v[34]")
+foreach(program ${levels})
+    get_filename_component(name ${program} NAME)
+    peigh_test(${name} quick 60 ${program})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
 peigh_mpi_test(mpi_solve "solve" 60 1 2 3 16)

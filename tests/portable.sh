@@ -9,7 +9,7 @@ case $(uname -m) in x86_64) ;; *) exit 77 ;; esac
 for object; do
     objdump -d --no-show-raw-insn "$object" |
         awk -v object="$object" '
-            /^[0-9a-f]+ <.*>:$/ { variant = $2 ~ /arch_x86_64_v[34]/; name = $2 }
+            /^[0-9a-f]+ <.*>:$/ { variant = $2 ~ /arch_x86_64_v[34]|_avx(2|512)[.>]/; name = $2 }
             !variant && /%[yz]mm/ { print object ": " name " " $0; bad = 1 }
             END { exit bad }'
 done

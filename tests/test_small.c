@@ -1,5 +1,5 @@
 /* The small eigenproblem of a meeting, against its definition. */
-#include "expect.h"
+#include "vector_test.h"
 #include "noise.h"
 #include "small.h"
 
@@ -113,18 +113,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("small");
     TCase *t = tcase_create("small");
-    tcase_set_timeout(t, 0); /* CTest holds the clock */
     tcase_add_test(
         t, rotations_are_orthogonal_for_all_angles_and_nearly_equal_norms);
     tcase_add_test(t, small_angles_square_the_cosines);
     tcase_add_test(t, columns_of_zero_norm_are_left_alone);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return run_vector_tests(t);
 }
