@@ -5,6 +5,7 @@
 
 #include "fill.h"
 #include "hdf5_file.h"
+#include "progress.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -226,6 +227,58 @@ START_TEST(a_file_cut_off_while_it_is_read_is_an_error_on_every_rank)
 }
 END_TEST
 
+/* Lines on standard output while the columns are read; the reading began
+ * `ago` seconds ago, the last line was `shown` seconds after the beginning;
+ * negative: nobody watches. */
+static int lines_shown(struct ring *ring, const struct source *source,
+                       double ago, double shown)
+{
+    struct failure f = {.status = PEIGH_OK};
+    struct matrix matrix = {source, PEIGH_FULL, false};
+    struct progress progress = {MPI_Wtime() - ago, shown};
+    peigh_layout l;
+    peigh_layout_for(source->n, ring->rank, ring->ranks, NULL, &l);
+    double *a = must(malloc(peigh_array_bytes(&l)));
+    FILE *file = must(tmpfile());
+    fflush(stdout);
+    int terminal = dup(STDOUT_FILENO), count = 0;
+    dup2(fileno(file), STDOUT_FILENO);
+    fill_columns(ring, &l, &matrix, a, shown < 0 ? NULL : &progress, &f);
+    fflush(stdout);
+    dup2(terminal, STDOUT_FILENO);
+    close(terminal);
+    rewind(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        count += c == '\n';
+    fclose(file);
+    free(a);
+    expect_everywhere(!failed(&f), "%s", f.message);
+    return count;
+}
+
+START_TEST(only_a_long_reading_shows_its_progress)
+{
+    struct ring ring;
+    struct failure f = {.status = PEIGH_OK};
+    struct source source;
+    peigh_layout l;
+    write_matrix("a.bin");
+    ring_open(&ring, MPI_COMM_WORLD, &f);
+    peigh_layout_for(N, ring.rank, ring.ranks, NULL, &l);
+    open_raw(&source, "f8,150");
+    int expected = l.count > 0, found = lines_shown(&ring, &source, 1000, 0);
+    expect_everywhere(found == expected, "after 1000 s %d lines", found);
+    found = lines_shown(&ring, &source, -1000, 0);
+    expect_everywhere(found == 0, "at once %d lines", found);
+    found = lines_shown(&ring, &source, 1000, 1e6);
+    expect_everywhere(found == 0, "after another line %d", found);
+    found = lines_shown(&ring, &source, 1000, -1);
+    expect_everywhere(found == 0, "without anybody watching %d", found);
+    source_close(&source);
+    ring_close(&ring);
+}
+END_TEST
+
 /* --- writing ------------------------------------------------------------- */
 
 static bool same_numbers(const char *path, int64_t offset, const double *x,
@@ -336,6 +389,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, each_rank_reads_its_columns_and_of_a_triangle_only_that);
     tcase_add_test(
         t, a_file_cut_off_while_it_is_read_is_an_error_on_every_rank);
+    tcase_add_test(t, only_a_long_reading_shows_its_progress);
     tcase_add_test(t, any_part_of_the_pairs_is_written_and_the_vectors_stay);
     tcase_add_test(t, nothing_else_is_left_behind);
     return run_suite(&argc, &argv, t);
