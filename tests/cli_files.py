@@ -128,6 +128,15 @@ def tiny_and_huge_numbers_are_no_matter_of_byte_order(folder):
 
 # --- HDF5 --------------------------------------------------------------------
 
+def hdf5_that_is_not_built_in_is_missed_by_name(folder):
+    if "without HDF5" not in peigh(folder, 1, "-q", "gone.h5:/A").err:
+        raise Skip("peigh has HDF5")
+    refuse(folder, INPUT, ("a.h5:/A", "without HDF5"), "a.h5:/A")
+    for option in "-o", "-v":
+        refuse(folder, OUTPUT, ("w.h5:/w", "without HDF5"), option,
+               "w.h5:/w", "-n", 20, "gallery:min")
+
+
 def hdf5_datasets_of_every_kind_are_solved(folder):
     need_hdf5(folder)
     n = 70
