@@ -20,10 +20,10 @@ except ImportError:
     h5py = None
 
 
-def need_hdf5(folder):
+def need_hdf5(where):
     if h5py is None:
         raise Skip("no h5py here")
-    if "without HDF5" in peigh(folder, 1, "-q", "gone.h5:/A").err:
+    if "without HDF5" in peigh(where, 1, "-q", "gone.h5:/A").err:
         raise Skip("peigh is without HDF5")
 
 

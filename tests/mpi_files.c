@@ -7,6 +7,8 @@
 #include "hdf5_file.h"
 #include "progress.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -361,6 +363,54 @@ START_TEST(any_part_of_the_pairs_is_written_and_the_vectors_stay)
 }
 END_TEST
 
+/* No file of this rank may be longer; negative: no limit any more. */
+static void limit_files(int64_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < 0 ? limit.rlim_max : (rlim_t)bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* The disk is full in effect: for the first rank, which makes the file, or for
+ * one that writes into it. */
+START_TEST(a_full_disk_leaves_the_old_hdf5_file_and_the_vectors)
+{
+    struct ring ring;
+    struct failure f = {.status = PEIGH_OK};
+    struct stat before, after;
+    peigh_layout l;
+    if (hdf5_check("", &f))
+        return;
+    ring_open(&ring, MPI_COMM_WORLD, &f);
+    peigh_layout_for(N, ring.rank, ring.ranks, NULL, &l);
+    double *z = must(calloc(1, peigh_array_bytes(&l)));
+    for (int64_t j = 0; j < l.count; j++)
+        for (int64_t i = 0; i < N; i++)
+            z[i + j * l.lda] = entry(i, l.first + j);
+    struct result r = {&ring, &l, NULL, z, 0, N};
+    write_pairs(&r, NULL, path_of("o.h5:/v"), &f);
+    expect_everywhere(!failed(&f), "%s", f.message);
+    int last = ring.ranks - 1 < N / 32 ? ring.ranks - 1 : N / 32;
+    for (int who = 0; who <= last; who += last > 0 ? last : 1) {
+        stat(path_of("o.h5"), &before);
+        limit_files(ring.rank == who ? 5000 : -1);
+        write_pairs(&r, NULL, path_of("o.h5:/v"), &f);
+        limit_files(-1);
+        expect_everywhere(f.status == PEIGH_ERR_IO &&
+                          strstr(f.message, path_of("o.h5")), "%d: %s", who,
+                          f.message);
+        expect_everywhere(stat(path_of("o.h5"), &after) == 0 &&
+                          before.st_ino == after.st_ino, "replaced");
+        expect_everywhere(wrong_vectors(&r) == 0, "the vectors have moved");
+        f = (struct failure){.status = PEIGH_OK};
+    }
+    free(z);
+    ring_close(&ring);
+}
+END_TEST
+
 static void make_folder(void)
 {
     snprintf(folder, sizeof folder, "/tmp/peigh-files-XXXXXX");
@@ -391,6 +441,7 @@ int main(int argc, char **argv)
         t, a_file_cut_off_while_it_is_read_is_an_error_on_every_rank);
     tcase_add_test(t, only_a_long_reading_shows_its_progress);
     tcase_add_test(t, any_part_of_the_pairs_is_written_and_the_vectors_stay);
+    tcase_add_test(t, a_full_disk_leaves_the_old_hdf5_file_and_the_vectors);
     tcase_add_test(t, nothing_else_is_left_behind);
     return run_suite(&argc, &argv, t);
 }
