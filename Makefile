@@ -29,8 +29,9 @@ ELPA_PC      := $(call first_known,elpa)
 ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
 ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
-# HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
-HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
+# HDF5 files, where there is a library for them; `make HDF5_PC=` does without,
+# another MPI wants its own (HDF5_PC=hdf5-mpich).
+HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5-serial hdf5)
 HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
 HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
 

@@ -421,8 +421,9 @@ def every_format_names_the_pair_that_is_not_symmetric(folder):
     a = gaussian(40)
     a[7, 31] += 1
     for store in formats(folder).values():
-        run = refuse(folder, INPUT, ("not symmetric", f"A[31,7] is {a[31, 7]:.17g}",
-                                     f"A[7,31] is {a[7, 31]:.17g}"),
+        below = f"A[31,7] is {a[31, 7]:.17g}"
+        above = f"A[7,31] is {a[7, 31]:.17g}"
+        run = refuse(folder, INPUT, ("not symmetric", below, above),
                      *store(folder, a), ranks=3)
         expect("differ" in run.messages[0], run.messages)
 
