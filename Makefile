@@ -32,8 +32,9 @@ ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 # Checksums; every Open MPI brings it along.
 ZLIB_LIBS ?= $(or $(shell $(PKG_CONFIG) --libs zlib 2>/dev/null),-lz)
 
-# HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
-HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
+# HDF5 files, where there is a library for them; `make HDF5_PC=` does without,
+# another MPI wants its own (HDF5_PC=hdf5-mpich).
+HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5-serial hdf5)
 HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
 HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
 
@@ -142,7 +143,7 @@ $(VECTOR_TESTS:%=$(BUILD)/%_$(1)): $(BUILD)/%_$(1): tests/%.c $(VECTOR_CODE:%=sr
 	$$(call say,LD) $$(CC) $$(ALL_CFLAGS) $$(VECTOR_FLAGS) -march=$(1) \
 	    -DINSTRUCTION_SET='"$(1)"' -MMD -MP $$(CHECK_CFLAGS) $$(LDFLAGS) -o $$@ \
 	    $$< $(VECTOR_CODE:%=src/%.c) $(scalar_objects) $$(CHECK_LIBS) \
-	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) -lm
+	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) $$(HDF5_LIBS) $$(ZLIB_LIBS) -lm
 endef
 $(foreach l,$(LEVELS),$(eval $(call level,$(l))))
 

@@ -39,7 +39,7 @@ static void check_checkpoint(const char *path, struct failure *f)
         unlink(name); /* left by a run that was killed */
 }
 
-peigh_status keep_check(const struct command *c, struct failure *f)
+peigh_status keep_names_apart(const struct command *c, struct failure *f)
 {
     const char *const name[] = {c->log_path, c->checkpoint_path,
                                 c->values_path, c->vectors_path, c->json_path,
@@ -50,6 +50,11 @@ peigh_status keep_check(const struct command *c, struct failure *f)
             if (name[l] && output_same(name[k], name[l]))
                 fail(f, PEIGH_ERR_ARGUMENT, "%.150s and %.150s are the same "
                      "file; one would replace the other", name[k], name[l]);
+    return f->status;
+}
+
+peigh_status keep_check(const struct command *c, struct failure *f)
+{
     if (c->checkpoint_path && !failed(f))
         check_checkpoint(c->checkpoint_path, f);
     if (c->log_path && !failed(f))

@@ -23,8 +23,11 @@ struct keep {
     struct log *log;
 };
 
-/* Can the checkpoints and the log be written where the command says, and do
- * they replace nothing else?  Local; for rank 0, before the work. */
+/* Do the checkpoints and the log replace nothing else?  Local; for rank 0,
+ * before anything is written. */
+peigh_status keep_names_apart(const struct command *c, struct failure *f);
+
+/* Can they be written where the command says?  Likewise. */
 peigh_status keep_check(const struct command *c, struct failure *f);
 
 /* Get ready: of the matrix in these columns, before they are solved.  every:

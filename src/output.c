@@ -65,19 +65,6 @@ static const char *file_of(const char *path, struct hdf5_name *name)
     return hdf5_split(path, name) ? name->file : path;
 }
 
-static void check_name(const char *path, struct failure *f)
-{
-    struct hdf5_name name;
-    if (hdf5_split(path, &name)) {
-        hdf5_check(path, f);
-        if (!hdf5_dataset_ok(name.dataset))
-            fail(f, PEIGH_ERR_ARGUMENT, "%.300s: a dataset is named "
-                 "FILE.h5:/NAME or FILE.h5:/GROUP/NAME", path);
-    }
-    if (!failed(f))
-        output_check(file_of(path, &name), f);
-}
-
 /* One file must not be written over by another; two datasets may share it. */
 static void check_apart(const char *a, const char *b, bool datasets,
                         struct failure *f)
@@ -97,14 +84,17 @@ static void check_apart(const char *a, const char *b, bool datasets,
              "give it one name", a, b);
 }
 
-peigh_status output_names_check(const char *values, const char *vectors,
+peigh_status output_names_apart(const char *values, const char *vectors,
                                 const char *text, const char *matrix,
                                 struct failure *f)
 {
     const char *const name[] = {values, vectors, text, matrix};
-    for (int k = 0; k < 3; k++) {
-        if (name[k])
-            check_name(name[k], f);
+    struct hdf5_name hdf5;
+    for (int k = 0; k < 3 && !failed(f); k++) {
+        if (name[k] && hdf5_split(name[k], &hdf5) &&
+            !hdf5_dataset_ok(hdf5.dataset))
+            fail(f, PEIGH_ERR_ARGUMENT, "%.300s: a dataset is named "
+                 "FILE.h5:/NAME or FILE.h5:/GROUP/NAME", name[k]);
         for (int l = k + 1; l < 4 && name[k] && !failed(f); l++)
             if (name[l])
                 check_apart(name[k], name[l], l == 1, f);
@@ -112,18 +102,26 @@ peigh_status output_names_check(const char *values, const char *vectors,
     return f->status;
 }
 
+peigh_status output_name_writable(const char *path, struct failure *f)
+{
+    struct hdf5_name name;
+    if (hdf5_split(path, &name) && hdf5_check(path, f))
+        return f->status;
+    return output_check(file_of(path, &name), f);
+}
+
 /* ---- Where this rank's share of the pairs is ---- */
 
 /* Its pairs k0 .. k1 - 1 of those that are asked for. */
-struct share {
+struct own {
     int64_t k0, k1;
 };
 
-static struct share share_of(const struct result *r)
+static struct own own_pairs(const struct result *r)
 {
     const peigh_layout *l = r->layout;
     int64_t end = l->first + l->count;
-    struct share s = {l->first > r->from ? l->first : r->from,
+    struct own s = {l->first > r->from ? l->first : r->from,
                       end < r->to ? end : r->to};
     if (s.k1 < s.k0)
         s.k1 = s.k0;
@@ -182,7 +180,7 @@ static void gather_text(struct part *part, const struct result *r,
                         struct failure *f)
 {
     struct ring *ring = part->ring;
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     double piece[GATHER];
     for (int owner = 0; owner < ring->ranks; owner++) {
         int64_t count = owner == ring->rank ? s.k1 - s.k0 : 0;
@@ -214,7 +212,7 @@ static void put_values(const struct part *part, MPI_File file,
                        const struct result *r, int64_t offset,
                        struct failure *f)
 {
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     part_write(part, file, offset + 8 * (s.k0 - r->from),
                r->values + (s.k0 - r->layout->first), s.k1 - s.k0, f);
 }
@@ -224,7 +222,7 @@ static void put_columns(const struct part *part, MPI_File file,
                         struct failure *f)
 {
     const peigh_layout *l = r->layout;
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     for (int64_t k = s.k0; k < s.k1 && !failed(f); k++)
         part_write(part, file, offset + 8 * l->n * (k - r->from),
                    r->z + (k - l->first) * l->lda, l->n, f);
@@ -242,7 +240,7 @@ static peigh_status write_npy(const struct result *r, const char *path,
         write_header(&part, columns < 0 ? pairs : r->layout->n, columns, f);
         part_close_stream(&part, f);
     }
-    if (!ring_agree(r->ring, f) && share_of(r).k1 > share_of(r).k0) {
+    if (!ring_agree(r->ring, f) && own_pairs(r).k1 > own_pairs(r).k0) {
         MPI_File file = part_join(&part, f);
         if (file != MPI_FILE_NULL)
             (columns < 0 ? put_values : put_columns)(&part, file, r,

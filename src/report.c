@@ -337,8 +337,9 @@ void print_json(FILE *file, const void *what)
     json_member(file, "shift", solved ? s->shift : NAN);
     fprintf(file, ", ");
     json_member(file, "asymmetry", s->asymmetry);
-    fprintf(file, ",\n  \"range\": [%" PRId64 ", %" PRId64 "], \"pairs\": %" PRId64
-            ",\n", run->from, run->to, run->to - run->from);
+    fprintf(file, ",\n  \"range\": [%" PRId64 ", %" PRId64
+            "], \"pairs\": %" PRId64 ",\n", run->from, run->to,
+            run->to - run->from);
     json_seconds(file, run);
     json_memory(file, run);
     fprintf(file, "  \"messages\": %" PRId64 ", \"bytes_sent\": %" PRId64

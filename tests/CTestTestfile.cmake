@@ -56,6 +56,7 @@ macro(peigh_cli_tests file labels timeout)
 endmacro()
 
 peigh_cli_tests(cli "cli;mpi" 90)
+peigh_cli_tests(cli_files "cli;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
 
 file(GLOB objects "@BUILD@/*.o")

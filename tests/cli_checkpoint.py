@@ -614,4 +614,4 @@ def the_man_page_is_well_formed(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(sys.argv[1:], globals()))
+    sys.exit(cli.main(sys.argv[1:], sys.modules[__name__]))
