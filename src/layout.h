@@ -40,7 +40,8 @@ enum {
                       * sorted to this place */
     HEADER_CHANGED,  /* in a block's first column: the step in which the block
                       * was last changed (pair.c) */
-    HEADER_DIAGONAL, /* a diagonal entry, kept */
+    HEADER_DIAGONAL, /* a diagonal entry, kept (definite.c); after that, the
+                      * checksum of the column in a checkpoint */
     HEADER_FIXED_ROWS,
 };
 

@@ -4,8 +4,12 @@
  * matrix, plan the memory, fill the columns, solve, write, check, compare,
  * report.  After each stage all ranks agree on how it went; rank 0 prints. */
 #include "command.h"
+#include "fill.h"
 #include "idle.h"
+#include "keep.h"
+#include "log.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "ring.h"
 
@@ -19,7 +23,7 @@
 /* Exit codes, as --help lists them. */
 enum {
     EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NO_CONVERGENCE = 3, EXIT_MEMORY = 4,
-    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7,
+    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7, EXIT_INTERRUPTED = 8,
 };
 
 /* What belongs to a run besides its report. */
@@ -30,6 +34,7 @@ struct program {
     peigh_layout layout;
     double *columns, *values;
     struct run run;
+    struct log log;
     bool writing; /* an I/O failure is one of output, not of input */
     double start;
 };
@@ -46,6 +51,7 @@ static int exit_code(const struct program *p, peigh_status status)
     case PEIGH_ERR_MEMORY: return EXIT_MEMORY;
     case PEIGH_ERR_RESULT: return EXIT_CHECK;
     case PEIGH_ERR_IO: return p->writing ? EXIT_OUTPUT : EXIT_INPUT;
+    case PEIGH_ERR_INTERRUPTED: return EXIT_INTERRUPTED;
     case PEIGH_ERR_MPI: break;
     }
     return EXIT_MPI;
@@ -115,7 +121,10 @@ static peigh_status note_baseline(struct program *p, struct failure *f)
 static peigh_status open_matrix(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    source_open(&p->source, c->matrix, c->n, c->seed, f);
+    if (c->raw.item)
+        source_open_raw(&p->source, c->matrix, &c->raw, c->n, f);
+    else
+        source_open(&p->source, c->matrix, c->n, c->seed, f);
     if (f->status == PEIGH_ERR_ARGUMENT)
         f->status = PEIGH_ERR_IO; /* a wrong name is wrong input */
     if (ring_agree(&p->ring, f))
@@ -125,7 +134,7 @@ static peigh_status open_matrix(struct program *p, struct failure *f)
                          &p->layout))
         return fail(f, PEIGH_ERR_ARGUMENT, "%s: order %" PRId64 " is too large",
                     p->source.name, p->source.n);
-    return PEIGH_OK;
+    return range_check(&p->command.range, p->source.n, f);
 }
 
 /* The numbers of the plan; nothing is allocated. */
@@ -136,6 +145,11 @@ static void plan(struct program *p)
     peigh_memory_for(l->n, l->ranks, &p->command.solver, &r->plan);
     r->check_bytes = p->command.check
                          ? verify_bytes(l, p->source.random_access) : 0;
+    r->input_bytes = fill_bytes(&p->source);
+    r->output_bytes = output_bytes(p->command.values_path,
+                                   p->command.vectors_path);
+    r->checkpoints.bytes = p->command.checkpoint_path ? checkpoint_bytes(l)
+                                                      : 0;
     r->solver.n = l->n;
     r->solver.block = l->block;
     r->solver.blocks = l->blocks;
@@ -155,14 +169,26 @@ static peigh_status allocate(struct program *p, struct failure *f)
     return ring_agree(&p->ring, f);
 }
 
+static struct matrix matrix_of(const struct program *p)
+{
+    return (struct matrix){&p->source, p->command.solver.uplo,
+                           p->command.solver.symmetrize};
+}
+
+/* Is somebody watching? */
+static bool shows_progress(const struct program *p)
+{
+    return prints(p) && isatty(STDOUT_FILENO);
+}
+
 static peigh_status fill(struct program *p, struct failure *f)
 {
-    const peigh_layout *l = &p->layout;
+    const struct matrix matrix = matrix_of(p);
+    struct progress progress;
+    progress_start(&progress);
     double start = MPI_Wtime();
-    if (l->count > 0)
-        p->source.fill(&p->source, 0, l->n, l->first, l->first + l->count,
-                       p->columns, l->lda, f);
-    if (ring_agree(&p->ring, f))
+    if (fill_columns(&p->ring, &p->layout, &matrix, p->columns,
+                     shows_progress(p) ? &progress : NULL, f))
         return f->status;
     p->run.seconds.read = MPI_Wtime() - start;
     return ring_max_double(&p->ring, &p->run.seconds.read, 1, f);
@@ -170,19 +196,43 @@ static peigh_status fill(struct program *p, struct failure *f)
 
 static void show_sweep(void *context, const peigh_sweep *sweep)
 {
-    (void)context;
-    print_progress(sweep);
+    struct program *p = context;
+    if (shows_progress(p))
+        print_progress(sweep);
+    log_sweep(&p->log, sweep);
+}
+
+/* With checkpoints, where they are asked for. */
+static void solve_columns(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    peigh_options options = c->solver;
+    struct keep keep = {.path = c->checkpoint_path, .resume = c->resume_path,
+                        .origin = {.layout = &p->layout,
+                                   .options = &c->solver},
+                        .run = &p->run, .log = &p->log};
+    if (shows_progress(p) || p->log.stream) {
+        options.progress = show_sweep;
+        options.progress_context = p;
+    }
+    if (keep_open(&keep, &p->ring, p->columns, c->every, f))
+        return;
+    const struct seam seam = keep_seam(&keep);
+    if (keep.path || keep.resume)
+        solve_with_seam(&p->layout, p->columns, p->values, p->ring.comm,
+                        &options, &seam, &p->run.solver);
+    else
+        peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
+                    &p->run.solver);
+    keep_close(&keep);
+    p->writing = keep.unwritten;
 }
 
 static peigh_status solve(struct program *p, struct failure *f)
 {
-    peigh_options options = p->command.solver;
-    if (prints(p) && isatty(STDOUT_FILENO))
-        options.progress = show_sweep;
-    peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
-                &p->run.solver);
+    solve_columns(p, f);
     if (p->run.solver.status)
-        fail(f, p->run.solver.status, "%s: %s", p->source.name,
+        fail(f, p->run.solver.status, "%.200s: %.300s", p->source.name,
              p->run.solver.message);
     if (f->status == PEIGH_ERR_MPI)
         return f->status;
@@ -197,12 +247,15 @@ static peigh_status solve(struct program *p, struct failure *f)
 static peigh_status write_results(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
+    struct result result = {&p->ring, &p->layout, p->values, p->columns, 0, 0};
     double start = MPI_Wtime();
+    if (range_find(&c->range, &p->ring, &p->layout, p->values, &result.from,
+                   &result.to, f))
+        return f->status;
+    p->run.from = result.from;
+    p->run.to = result.to;
     p->writing = true;
-    if (c->values_path)
-        write_values(&p->ring, &p->layout, p->values, c->values_path, f);
-    if (c->vectors_path && !failed(f))
-        write_vectors(&p->ring, &p->layout, p->columns, c->vectors_path, f);
+    write_pairs(&result, c->values_path, c->vectors_path, f);
     p->writing = failed(f);
     p->run.seconds.write = MPI_Wtime() - start;
     return f->status;
@@ -211,8 +264,7 @@ static peigh_status write_results(struct program *p, struct failure *f)
 static peigh_status check(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    const struct matrix matrix = {&p->source, c->solver.uplo,
-                                  c->solver.symmetrize};
+    const struct matrix matrix = matrix_of(p);
     struct run *r = &p->run;
     if (c->check && verify_result(&p->ring, &p->layout, &matrix, p->columns,
                                   p->values, &r->verification, f))
@@ -261,8 +313,10 @@ static void report(struct program *p, struct failure *f)
         print_plan(&p->run);
     else if (prints(p) && !failed(f))
         print_table(&p->run);
+    log_report(&p->log, &p->run);
     if (speaks(p))
         flush_output(p, &json);
+    log_close(&p->log, &json);
     ring_agree(&p->ring, &json);
     if (path && !failed(&json))
         report_json(p, path, &json);
@@ -272,14 +326,39 @@ static void report(struct program *p, struct failure *f)
     }
 }
 
+/* NULL if JSON is not wanted, or on standard output. */
+static const char *json_file(const struct command *c)
+{
+    return c->json_path && strcmp(c->json_path, "-") ? c->json_path : NULL;
+}
+
+/* What clashes is not written at all, not even the report of that. */
+static peigh_status check_names(struct program *p, struct failure *f)
+{
+    struct command *c = &p->command;
+    if (speaks(p)) {
+        output_names_apart(c->values_path, c->vectors_path, json_file(c),
+                           c->matrix, f);
+        keep_names_apart(c, f);
+    }
+    if (ring_agree(&p->ring, f) && json_file(c))
+        c->json_path = NULL;
+    return f->status;
+}
+
 /* Before the work rather than after it. */
 static peigh_status check_outputs(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    const char *const path[] = {c->values_path, c->vectors_path, c->json_path};
+    const char *const path[] = {c->values_path, c->vectors_path,
+                                json_file(c)};
     for (int k = 0; k < 3 && speaks(p); k++)
-        if (path[k] && strcmp(path[k], "-") != 0)
-            output_check(path[k], f);
+        if (path[k])
+            output_name_writable(path[k], f);
+    if (speaks(p) && !failed(f))
+        keep_check(c, f);
+    if (speaks(p) && c->log_path && !failed(f) && !c->plan)
+        log_open(&p->log, c->log_path, c->resume_path != NULL, p->start, f);
     p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }
@@ -287,7 +366,7 @@ static peigh_status check_outputs(struct program *p, struct failure *f)
 static void run(struct program *p, struct failure *f)
 {
     p->run.matrix = p->command.matrix;
-    if (open_matrix(p, f) || check_outputs(p, f)) {
+    if (check_names(p, f) || open_matrix(p, f) || check_outputs(p, f)) {
         report(p, f);
         return;
     }

@@ -12,6 +12,8 @@ struct run {
     peigh_report solver;
     peigh_memory plan;
     int64_t check_bytes;
+    int64_t input_bytes, output_bytes; /* buffers, to read and to write */
+    int64_t from, to;           /* pairs from .. to - 1 are written */
     bool planned_only;
     bool yields;                /* ranks share cores and yield when idle */
     bool checked, compared;
@@ -20,7 +22,17 @@ struct run {
     int64_t peak_rss_bytes;     /* largest over ranks, after the solve */
     int64_t baseline_rss_bytes; /* before the columns were allocated */
     struct {
-        double read, write, total;
+        int written, failed;
+        int64_t bytes;          /* of a file; 0: none is asked for */
+    } checkpoints;
+    struct {
+        const char *from;       /* NULL: it began with the matrix */
+        bool older;             /* from.old, in truth */
+        int sweep;              /* in which it went on ... */
+        int64_t step;           /* ... after so many steps in all */
+    } resumed;
+    struct {
+        double read, write, checkpoint, total;
     } seconds;
 };
 
@@ -38,6 +50,10 @@ void print_table(const struct run *run);
 
 /* The report as JSON; what: a struct run. */
 void print_json(FILE *file, const void *what);
+
+/* A number, a string as JSON has them. */
+void json_number(FILE *file, double x);
+void json_string(FILE *file, const char *text);
 
 /* Peak resident memory of this process, bytes; 0 if unknown. */
 int64_t resident_peak(void);

@@ -3,7 +3,8 @@
 # a line here.
 #
 # Labels: quick (one process), mpi (several ranks), hard (every difficult
-# matrix), memory (measures resident memory), cli (the program), install.
+# matrix), memory (measures resident memory), cli (the program), checkpoint
+# (stopped and resumed), install.
 
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
@@ -19,7 +20,8 @@ macro(peigh_mpi_test program labels timeout)
     endforeach()
 endmacro()
 
-foreach(program test_schedule test_product test_rotate test_small test_source)
+foreach(program test_schedule test_product test_rotate test_small test_source
+        test_fuzz)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
@@ -35,18 +37,27 @@ peigh_mpi_test(mpi_solve "solve" 60 1 2 3 16)
 peigh_mpi_test(mpi_sizes "sizes" 60 1 2 3 4 5 7 8 13 16)
 peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
-peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
+peigh_mpi_test(mpi_files "files" 60 1 2 3 16)
+peigh_mpi_test(mpi_checkpoint "checkpoint" 90 1 2 3 16)
+peigh_mpi_test(mpi_memory "memory" 120 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
-# The program, one test to a sentence of tests/cli.py; 77: not here.
-execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/cli.py" --list
-    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
-string(REPLACE "\n" ";" names "${names}")
-foreach(name ${names})
-    peigh_test(cli_${name} "cli;mpi" 90 "@PYTHON@" "@ROOT@/tests/cli.py" ${name})
-    set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
+# The program, one test to a sentence of tests/cli*.py; 77: not here.
+macro(peigh_cli_tests file labels timeout)
+    execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${file}.py" --list
+        OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" names "${names}")
+    foreach(name ${names})
+        peigh_test(${file}_${name} "${labels}" ${timeout}
+            "@PYTHON@" "@ROOT@/tests/${file}.py" ${name})
+        set_tests_properties(${file}_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+endmacro()
+
+peigh_cli_tests(cli "cli;mpi" 90)
+peigh_cli_tests(cli_files "cli;mpi" 90)
+peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
 
 file(GLOB objects "@BUILD@/*.o")
 peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})

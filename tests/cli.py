@@ -49,7 +49,7 @@ SKIPPED = 77  # the exit code that CTest is told to take for "not run"
 LIMIT = 1_400_000_000  # bytes of address space, where a test limits it
 BEYOND_MEMORY = 100_000_000  # an order that no address space holds
 
-USAGE, INPUT, NO_CONVERGENCE, MEMORY, CHECK, OUTPUT, MPI = range(1, 8)
+USAGE, INPUT, NO_CONVERGENCE, MEMORY, CHECK, OUTPUT, MPI, INTERRUPTED = range(1, 9)
 
 
 class Skip(Exception):
@@ -873,10 +873,11 @@ def mpirun_ends_with_the_exit_code_of_the_program(folder):
 
 # --- running the tests -------------------------------------------------------
 
-def tests():
-    """The functions with a folder as their only parameter, as written."""
-    return {name: function for name, function in globals().items()
+def tests(module):
+    """Its functions with a folder as their only parameter, as written."""
+    return {name: function for name, function in vars(module).items()
             if inspect.isfunction(function)
+            and function.__module__ == module.__name__
             and list(inspect.signature(function).parameters) == ["folder"]}
 
 
@@ -899,8 +900,8 @@ def run_test(name, function):
     return code
 
 
-def main(arguments):
-    known = tests()
+def main(arguments, module):
+    known = tests(module)
     if arguments == ["--list"]:
         with contextlib.suppress(BrokenPipeError):
             print("\n".join(known))
@@ -914,4 +915,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], sys.modules[__name__]))
