@@ -19,7 +19,8 @@ macro(peigh_mpi_test program labels timeout)
     endforeach()
 endmacro()
 
-foreach(program test_schedule test_product test_rotate test_small test_source)
+foreach(program test_schedule test_product test_rotate test_small test_source
+        test_fuzz)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
@@ -35,17 +36,21 @@ peigh_mpi_test(mpi_solve "solve" 60 1 2 3 16)
 peigh_mpi_test(mpi_sizes "sizes" 60 1 2 3 4 5 7 8 13 16)
 peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
-peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
+peigh_mpi_test(mpi_files "files" 60 1 2 3 16)
+peigh_mpi_test(mpi_memory "memory" 120 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
-# The program, one test to a sentence of tests/cli.py; 77: not here.
-execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/cli.py" --list
-    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
-string(REPLACE "\n" ";" names "${names}")
-foreach(name ${names})
-    peigh_test(cli_${name} "cli;mpi" 90 "@PYTHON@" "@ROOT@/tests/cli.py" ${name})
-    set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77)
+# The program, one test to a sentence of tests/cli*.py; 77: not here.
+foreach(script cli cli_files)
+    execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${script}.py" --list
+        OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" names "${names}")
+    foreach(name ${names})
+        peigh_test(${script}_${name} "cli;mpi" 90
+            "@PYTHON@" "@ROOT@/tests/${script}.py" ${name})
+        set_tests_properties(${script}_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
 endforeach()
 
 file(GLOB objects "@BUILD@/*.o")
