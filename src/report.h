@@ -2,6 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "resident.h"
 #include "verify.h"
 
 #include <stdio.h>
@@ -40,8 +41,5 @@ void print_table(const struct run *run);
 
 /* The report as JSON; what: a struct run. */
 void print_json(FILE *file, const void *what);
-
-/* Peak resident memory of this process, bytes; 0 if unknown. */
-int64_t resident_peak(void);
 
 #endif
