@@ -23,7 +23,7 @@ make_quietly build/example.c
 
 # --- the files
 
-for file in bin/peigh include/peigh.h lib/libpeigh.a lib/libpeigh.so \
+for file in bin/peigh bin/peigh-sum include/peigh.h lib/libpeigh.a lib/libpeigh.so \
             lib/libpeigh.so.0 lib/pkgconfig/peigh.pc; do
     [ -s "$prefix/$file" ] || fail "$file was not installed"
 done
