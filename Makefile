@@ -54,6 +54,7 @@ PROGRAM := main command idle report verify compare matrix stream fill progress \
            source_raw source_mtx lines source_gallery gallery_formula \
            gallery_spectra hdf5_name launcher resident table points cosine \
            sum sum_command \
+           tall source_streamed source_cosine source_gram \
            $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
 library_objects := $(LIBRARY:%=$(BUILD)/%.o)
 program_objects := $(PROGRAM:%=$(BUILD)/%.o)
