@@ -7,6 +7,7 @@
 #include "fill.h"
 #include "idle.h"
 #include "keep.h"
+#include "launcher.h"
 #include "log.h"
 #include "output.h"
 #include "progress.h"
@@ -67,31 +68,6 @@ static bool prints(const struct program *p)
 {
     const char *json = p->command.json_path;
     return speaks(p) && !p->command.quiet && !(json && !strcmp(json, "-"));
-}
-
-/* A launcher that cannot talk to this MPI starts P programs that each believe
- * to be alone.  What launchers say they have started: */
-static const struct {
-    const char *variable, *advice;
-} launchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "is mpirun of another Open MPI in the PATH?"},
-    {"PMI_SIZE", "use the mpirun of the MPI that peigh was built with"},
-    {"SLURM_STEP_NUM_TASKS", "use srun --mpi=pmix"},
-};
-
-static peigh_status check_launcher(const struct ring *ring, struct failure *f)
-{
-    for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
-        const char *text = getenv(launchers[k].variable);
-        long started = text ? strtol(text, NULL, 10) : 0;
-        if (started == ring->ranks)
-            return PEIGH_OK; /* and later ones speak of something else */
-        if (started > 1 && ring->ranks == 1)
-            return fail(f, PEIGH_ERR_MPI, "%ld ranks were started (%s) but "
-                        "MPI sees one each: %s", started,
-                        launchers[k].variable, launchers[k].advice);
-    }
-    return PEIGH_OK;
 }
 
 /* Ranks are the parallelism here: a BLAS that would start a thread per core in
@@ -185,7 +161,7 @@ static peigh_status fill(struct program *p, struct failure *f)
 {
     const struct matrix matrix = matrix_of(p);
     struct progress progress;
-    progress_start(&progress);
+    progress_start(&progress, "reading");
     double start = MPI_Wtime();
     if (fill_columns(&p->ring, &p->layout, &matrix, p->columns,
                      shows_progress(p) ? &progress : NULL, f))
@@ -382,7 +358,7 @@ static void run(struct program *p, struct failure *f)
 static bool greet(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    if (check_launcher(&p->ring, f) || failed(f))
+    if (launcher_check(&p->ring, f) || failed(f))
         return true;
     if (c->help && speaks(p))
         command_print_help();

@@ -2,6 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "resident.h"
 #include "verify.h"
 
 #include <stdio.h>
@@ -54,8 +55,5 @@ void print_json(FILE *file, const void *what);
 /* A number, a string as JSON has them. */
 void json_number(FILE *file, double x);
 void json_string(FILE *file, const char *text);
-
-/* Peak resident memory of this process, bytes; 0 if unknown. */
-int64_t resident_peak(void);
 
 #endif

@@ -57,6 +57,8 @@ endmacro()
 
 peigh_cli_tests(cli "cli;mpi" 90)
 peigh_cli_tests(cli_files "cli;mpi" 90)
+peigh_cli_tests(cli_sum "cli;mpi" 90)
+peigh_cli_tests(cli_streamed "cli;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
 
 file(GLOB objects "@BUILD@/*.o")
