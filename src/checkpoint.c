@@ -5,7 +5,7 @@
  *                    of their home slots, each with its header rows
  *
  * A column's record is what lies in memory: its n entries, its part of the
- * Gram matrix of its block (0 where the next step computes it anew), the
+ * Gram matrix of its block (0 before the first step), the
  * number of its place, and in the last row the checksum of all before.  So it
  * is written without a copy, and the file has the same bytes whatever the
  * number of ranks, but for times and counts in the state.
@@ -254,9 +254,8 @@ static double column_checksum(const struct walk *w, uint64_t stamp)
  * are equal bytes. */
 static void tidy_header(const struct walk *w)
 {
-    bool computed_anew = w->step % w->cells->schedule->blocks.count == 0;
     int64_t n = w->cells->columns->n;
-    int64_t used = computed_anew ? 0 : w->block.width;
+    int64_t used = w->step == 0 ? 0 : w->block.width; /* the Gram matrix */
     for (int64_t i = n + used; i < w->rows - HEADER_FIXED_ROWS; i++)
         w->x[i] = 0.0;
 }
