@@ -29,8 +29,14 @@ ELPA_PC      := $(call first_known,elpa)
 ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
 ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
+# HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
+HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
+HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
+HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
+
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
-             -Iinclude -Isrc $(BLAS_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
+             -Iinclude -Isrc $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(CFLAGS) \
+             $(EXTRA_CFLAGS) $(SANITIZE)
 # The vector code of a meeting: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -42,9 +48,11 @@ PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c 
 LIBRARY := solve arguments cells gather schedule layout ring pair product small rotate \
            definite \
            bounds cholesky permute input mirror memory failure
-PROGRAM := main command idle report verify compare matrix stream output \
-           source source_file source_npy source_mtx lines \
-           source_gallery gallery_formula gallery_spectra
+PROGRAM := main command idle report verify compare matrix stream fill progress \
+           output part range source source_file source_binary source_npy \
+           source_raw source_mtx lines source_gallery gallery_formula \
+           gallery_spectra hdf5_name \
+           $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
 library_objects := $(LIBRARY:%=$(BUILD)/%.o)
 program_objects := $(PROGRAM:%=$(BUILD)/%.o)
 # Tests reach into everything but main().
@@ -74,6 +82,7 @@ help:
 	@echo "make bench      time peigh, ScaLAPACK's solvers and (where installed) ELPA's"
 	@echo "make sanitize   the suite with the address and undefined-behaviour sanitizers"
 	@echo "make valgrind   the small cases under valgrind"
+	@echo "make fuzz       the readers of files and options under libFuzzer, FUZZ_SECONDS=60 each"
 	@echo "make clean      remove everything that was built"
 
 # --- building ---------------------------------------------------------------
@@ -88,7 +97,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 $(BUILD)/product.o $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
 $(BUILD)/libpeigh.a: $(library_objects)
@@ -142,7 +151,7 @@ tests: build-tests
 $(tests): $(BUILD)/%: tests/%.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP \
 	    $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) \
-	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 # The example of the README, as it stands there.
 $(BUILD)/example.c: README.md
@@ -171,19 +180,45 @@ sanitize-suite: build-tests $(BUILD)/peigh
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
 
 valgrind:
 	@scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory all build-tests
 	scripts/valgrind.sh $(BUILD)
 
+# --- fuzzing ----------------------------------------------------------------
+
+# One fuzzer per reader; new inputs are kept in $(FUZZ), those that break a
+# rule as $(FUZZ)/NAME-crash-*.  A useful one belongs to tests/fuzz/NAME.
+FUZZ := build/fuzz
+FUZZ_SECONDS ?= 60
+FUZZERS := npy mtx words
+fuzz_sources := $(addprefix src/,$(addsuffix .c,source_file source_binary \
+    source_npy source_raw source_mtx source_gallery gallery_formula \
+    gallery_spectra lines progress range ring hdf5_name hdf5_none failure))
+
+$(FUZZ)/fuzz_%: tests/fuzz/fuzz.c tests/fuzz_case.h $(fuzz_sources) $(wildcard src/*.h)
+	@mkdir -p $(FUZZ)/$*
+	OMPI_CC=clang MPICH_CC=clang mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Iinclude -Isrc \
+	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	    -DFUZZ=fuzz_$* -o $@ $< $(fuzz_sources) -lm
+
+.PHONY: fuzz
+fuzz:
+	@scripts/setup.sh fuzz
+	@$(MAKE) --no-print-directory $(FUZZERS:%=$(FUZZ)/fuzz_%)
+	@for name in $(FUZZERS); do echo "fuzzing $$name for $(FUZZ_SECONDS) s"; \
+	    ASAN_OPTIONS=detect_leaks=0 $(FUZZ)/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) \
+	    -max_len=4096 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=$(FUZZ)/$$name- $(FUZZ)/$$name tests/fuzz/$$name || exit 1; done
+
 # --- benchmark --------------------------------------------------------------
 
 # peigh's BLAS comes first, so that it is everybody's.
 $(BUILD)/bench: tests/bench.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(ELPA_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< \
-	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(ELPA_LIBS) -lm
+	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) -lm
 
 bench:
 	@BUILD=$(BUILD) scripts/bench.sh

@@ -1,19 +1,19 @@
 #!/bin/sh
 # Install what peigh needs, or say exactly what is missing.
 #
-#   scripts/setup.sh [--check] build|test|valgrind
+#   scripts/setup.sh [--check] build|test|valgrind|fuzz
 #
 # build: to build and run peigh; test: also to run its tests; valgrind: also
-# to run them under valgrind.  With everything in place it prints nothing and
-# changes nothing.  --check never installs.
+# to run them under valgrind; fuzz: also clang, for make fuzz.  With everything
+# in place it prints nothing and changes nothing.  --check never installs.
 set -eu
 
 check=no
 if [ "${1:-}" = --check ]; then check=yes; shift; fi
 level=${1:-build}
 case $level in
-build|test|valgrind) ;;
-*) echo "usage: scripts/setup.sh [--check] build|test|valgrind" >&2; exit 1 ;;
+build|test|valgrind|fuzz) ;;
+*) echo "usage: scripts/setup.sh [--check] build|test|valgrind|fuzz" >&2; exit 1 ;;
 esac
 
 missing= # Debian's package names
@@ -43,6 +43,12 @@ if [ "$level" != build ]; then
     python_has scipy || need python3-scipy
 fi
 [ "$level" != valgrind ] || has valgrind || need valgrind
+if [ "$level" = fuzz ]; then
+    has clang || need clang
+    # its libFuzzer comes in a package of its own
+    echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return n < 0 && *d; }' |
+        clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null || need libclang-rt-dev
+fi
 
 [ -n "$missing" ] || exit 0
 

@@ -14,11 +14,12 @@
 
 enum option_code {
     TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, DEFINITE, CHECK, NO_CHECK,
-    COMPARE, NO_COMPARE, JSON, PLAN, HELP, VERSION,
+    COMPARE, NO_COMPARE, JSON, PLAN, HELP, VERSION, RAW, RANGE,
 };
 
 static const struct option long_options[] = {
     {"order", required_argument, NULL, 'n'},
+    {"raw", required_argument, NULL, RAW},
     {"seed", required_argument, NULL, SEED},
     {"block", required_argument, NULL, 'w'},
     {"tol", required_argument, NULL, TOL},
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
     {"symmetrize", no_argument, NULL, SYMMETRIZE},
     {"values", required_argument, NULL, 'o'},
     {"vectors", required_argument, NULL, 'v'},
+    {"range", required_argument, NULL, RANGE},
     {"check", no_argument, NULL, CHECK},
     {"no-check", no_argument, NULL, NO_CHECK},
     {"compare", required_argument, NULL, COMPARE},
@@ -44,11 +46,16 @@ static const char usage_text[] =
 "Usage: mpirun -np P peigh [options] [MATRIX]\n"
 "All eigenvalues and eigenvectors of a dense real symmetric matrix.\n"
 "\n"
-"MATRIX is FILE.npy (2-D, float64 or float32), FILE.mtx (Matrix Market) or\n"
+"MATRIX is FILE.npy (2-D, float64 or float32), FILE.mtx (Matrix Market),\n"
+"FILE.h5:/DATASET (HDF5), any other FILE with --raw, or\n"
 "gallery:NAME[,key=value...]; without it, gallery:gaussian is solved and\n"
 "compared with ScaLAPACK's pdsyev.\n"
 "\n"
 "  -n, --order N          order of a gallery matrix; of a file: must agree\n"
+"      --raw TYPE,N[,OFFSET[,C|F]]\n"
+"                         MATRIX is a file without a header: N x N numbers of\n"
+"                         TYPE float64, float32, <f8, >f8, <f4 or >f4 from\n"
+"                         byte OFFSET (0) on, by rows (C) or by columns (F)\n"
 "      --seed S           seed of a gallery matrix (default 1)\n"
 "  -w, --block W          columns per block, 1 to 256 (default: from N)\n"
 "      --tol T            largest cosine between eigenvectors that counts as\n"
@@ -63,8 +70,14 @@ static const char usage_text[] =
 "                         not; all eigenvalues accurate relative to\n"
 "                         themselves.  auto: find out.  no: do not try\n"
 "      --symmetrize       solve (A + A^T)/2\n"
-"  -o, --values FILE      write the eigenvalues, ascending (.npy or .txt)\n"
-"  -v, --vectors FILE     write the eigenvectors as columns (.npy)\n"
+"  -o, --values FILE      write the eigenvalues, ascending (.npy, .txt or\n"
+"                         FILE.h5:/DATASET)\n"
+"  -v, --vectors FILE     write the eigenvectors as columns (.npy or\n"
+"                         FILE.h5:/DATASET, the same FILE.h5 if you like)\n"
+"      --range I:J | value:A:B\n"
+"                         write only pairs number I to J - 1, counted from 0\n"
+"                         (from the end if negative: --range -10: is the last\n"
+"                         ten), or those with A < eigenvalue <= B\n"
 "      --check, --no-check\n"
 "                         residual and orthogonality of the result (default:\n"
 "                         check); a failed check ends with exit code 5\n"
@@ -162,6 +175,8 @@ static void apply(struct command *c, int option, const char *value,
     case 'n':
         c->n = read_integer("--order", value, 0, PEIGH_ORDER_MAX, f);
         break;
+    case RAW: raw_read(&c->raw, value, f); break;
+    case RANGE: range_read(&c->range, value, f); break;
     case SEED:
         c->seed = (uint64_t)read_integer("--seed", value, 0, INT64_MAX, f);
         break;
@@ -179,11 +194,11 @@ static void apply(struct command *c, int option, const char *value,
     case SYMMETRIZE: c->solver.symmetrize = true; break;
     case 'o':
         c->values_path = read_path("--values", value, output_values_name_ok,
-                                   "a name that ends in .npy or .txt", f);
+                                   "FILE.npy, FILE.txt or FILE.h5:/DATASET", f);
         break;
     case 'v':
         c->vectors_path = read_path("--vectors", value, output_vectors_name_ok,
-                                    "a name that ends in .npy", f);
+                                    "FILE.npy or FILE.h5:/DATASET", f);
         break;
     case CHECK: c->check = true; break;
     case NO_CHECK: c->check = false; break;
@@ -234,10 +249,8 @@ peigh_status command_read(struct command *c, int argc, char **argv,
     if (c->solver.symmetrize && c->solver.uplo != PEIGH_FULL)
         fail(f, PEIGH_ERR_ARGUMENT,
              "--symmetrize needs both triangles; leave --uplo out");
-    if (c->values_path && c->vectors_path &&
-        strcmp(c->values_path, c->vectors_path) == 0)
-        fail(f, PEIGH_ERR_ARGUMENT, "--values and --vectors are both %s",
-             c->values_path);
+    if (c->raw.item && optind == argc)
+        fail(f, PEIGH_ERR_ARGUMENT, "--raw needs a MATRIX: the file");
     c->matrix = optind < argc ? argv[optind] : "gallery:gaussian";
     if (compare < 0)
         c->compare = optind == argc && !c->plan;

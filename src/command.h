@@ -2,15 +2,18 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include "range.h"
 #include "verify.h"
 
 struct command {
     const char *matrix;       /* file or gallery entry */
+    struct raw raw;           /* item 0: the matrix's name says what it is */
     int64_t n;                /* -1: the matrix's own order */
     uint64_t seed;            /* of the gallery's noise */
     peigh_options solver;
     const char *values_path;  /* NULL: not written */
     const char *vectors_path;
+    struct range range;       /* of the pairs that are written */
     const char *json_path;    /* "-": standard output */
     bool check;
     bool compare;             /* with ... */

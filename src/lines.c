@@ -22,14 +22,13 @@ enum { WORD_SHOWN = 30 }; /* characters of a word in a message */
 struct lines *lines_open(const char *path, const char *name,
                          struct failure *f)
 {
-    int64_t size;
     struct lines *l = malloc(sizeof *l);
     if (l == NULL) {
         fail(f, PEIGH_ERR_MEMORY, "%s: no memory for %zu bytes", name,
              sizeof *l);
         return NULL;
     }
-    l->fd = file_open(path, name, &size, f);
+    l->fd = file_open(path, name, &l->size, f);
     l->name = name;
     l->f = f;
     l->number = l->offset = 0;

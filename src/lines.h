@@ -12,6 +12,7 @@ struct lines {
     const char *name;  /* of the file, for messages; the caller's */
     struct failure *f; /* where failures go; the caller's */
     int64_t number;    /* of the current line, from 1 */
+    int64_t size;      /* of the file when it was opened */
     int64_t offset;    /* in the file, of the first byte not yet read */
     size_t begin, end; /* what the buffer holds beyond the current line */
     char *at, *stop;   /* the part of the current line that is not parsed

@@ -4,8 +4,10 @@
  * matrix, plan the memory, fill the columns, solve, write, check, compare,
  * report.  After each stage all ranks agree on how it went; rank 0 prints. */
 #include "command.h"
+#include "fill.h"
 #include "idle.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "ring.h"
 
@@ -115,7 +117,10 @@ static peigh_status note_baseline(struct program *p, struct failure *f)
 static peigh_status open_matrix(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    source_open(&p->source, c->matrix, c->n, c->seed, f);
+    if (c->raw.item)
+        source_open_raw(&p->source, c->matrix, &c->raw, c->n, f);
+    else
+        source_open(&p->source, c->matrix, c->n, c->seed, f);
     if (f->status == PEIGH_ERR_ARGUMENT)
         f->status = PEIGH_ERR_IO; /* a wrong name is wrong input */
     if (ring_agree(&p->ring, f))
@@ -125,7 +130,7 @@ static peigh_status open_matrix(struct program *p, struct failure *f)
                          &p->layout))
         return fail(f, PEIGH_ERR_ARGUMENT, "%s: order %" PRId64 " is too large",
                     p->source.name, p->source.n);
-    return PEIGH_OK;
+    return range_check(&p->command.range, p->source.n, f);
 }
 
 /* The numbers of the plan; nothing is allocated. */
@@ -136,6 +141,9 @@ static void plan(struct program *p)
     peigh_memory_for(l->n, l->ranks, &p->command.solver, &r->plan);
     r->check_bytes = p->command.check
                          ? verify_bytes(l, p->source.random_access) : 0;
+    r->input_bytes = fill_bytes(&p->source);
+    r->output_bytes = output_bytes(p->command.values_path,
+                                   p->command.vectors_path);
     r->solver.n = l->n;
     r->solver.block = l->block;
     r->solver.blocks = l->blocks;
@@ -155,14 +163,26 @@ static peigh_status allocate(struct program *p, struct failure *f)
     return ring_agree(&p->ring, f);
 }
 
+static struct matrix matrix_of(const struct program *p)
+{
+    return (struct matrix){&p->source, p->command.solver.uplo,
+                           p->command.solver.symmetrize};
+}
+
+/* Is somebody watching? */
+static bool shows_progress(const struct program *p)
+{
+    return prints(p) && isatty(STDOUT_FILENO);
+}
+
 static peigh_status fill(struct program *p, struct failure *f)
 {
-    const peigh_layout *l = &p->layout;
+    const struct matrix matrix = matrix_of(p);
+    struct progress progress;
+    progress_start(&progress);
     double start = MPI_Wtime();
-    if (l->count > 0)
-        p->source.fill(&p->source, 0, l->n, l->first, l->first + l->count,
-                       p->columns, l->lda, f);
-    if (ring_agree(&p->ring, f))
+    if (fill_columns(&p->ring, &p->layout, &matrix, p->columns,
+                     shows_progress(p) ? &progress : NULL, f))
         return f->status;
     p->run.seconds.read = MPI_Wtime() - start;
     return ring_max_double(&p->ring, &p->run.seconds.read, 1, f);
@@ -177,7 +197,7 @@ static void show_sweep(void *context, const peigh_sweep *sweep)
 static peigh_status solve(struct program *p, struct failure *f)
 {
     peigh_options options = p->command.solver;
-    if (prints(p) && isatty(STDOUT_FILENO))
+    if (shows_progress(p))
         options.progress = show_sweep;
     peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
                 &p->run.solver);
@@ -197,12 +217,15 @@ static peigh_status solve(struct program *p, struct failure *f)
 static peigh_status write_results(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
+    struct result result = {&p->ring, &p->layout, p->values, p->columns, 0, 0};
     double start = MPI_Wtime();
+    if (range_find(&c->range, &p->ring, &p->layout, p->values, &result.from,
+                   &result.to, f))
+        return f->status;
+    p->run.from = result.from;
+    p->run.to = result.to;
     p->writing = true;
-    if (c->values_path)
-        write_values(&p->ring, &p->layout, p->values, c->values_path, f);
-    if (c->vectors_path && !failed(f))
-        write_vectors(&p->ring, &p->layout, p->columns, c->vectors_path, f);
+    write_pairs(&result, c->values_path, c->vectors_path, f);
     p->writing = failed(f);
     p->run.seconds.write = MPI_Wtime() - start;
     return f->status;
@@ -211,8 +234,7 @@ static peigh_status write_results(struct program *p, struct failure *f)
 static peigh_status check(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    const struct matrix matrix = {&p->source, c->solver.uplo,
-                                  c->solver.symmetrize};
+    const struct matrix matrix = matrix_of(p);
     struct run *r = &p->run;
     if (c->check && verify_result(&p->ring, &p->layout, &matrix, p->columns,
                                   p->values, &r->verification, f))
@@ -276,10 +298,10 @@ static void report(struct program *p, struct failure *f)
 static peigh_status check_outputs(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    const char *const path[] = {c->values_path, c->vectors_path, c->json_path};
-    for (int k = 0; k < 3 && speaks(p); k++)
-        if (path[k] && strcmp(path[k], "-") != 0)
-            output_check(path[k], f);
+    bool json_file = c->json_path && strcmp(c->json_path, "-") != 0;
+    if (speaks(p))
+        output_names_check(c->values_path, c->vectors_path,
+                           json_file ? c->json_path : NULL, c->matrix, f);
     p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }

@@ -12,10 +12,24 @@ struct matrix {
     bool symmetrize;
 };
 
+/* The matrix as it is quickest to read: itself, or, where the source has its
+ * rows in one piece, its transpose, whose lower triangle is the upper one. */
+struct view {
+    const struct source *source;
+    bool transposed;
+    peigh_uplo uplo;
+    peigh_status (*fill)(const struct source *source, int64_t i0, int64_t i1,
+                         int64_t j0, int64_t j1, double *a, int64_t lda,
+                         struct failure *f);
+};
+
+struct view matrix_view(const struct matrix *matrix);
+
 /* Rectangle of the symmetric matrix that the options define, in the manner of
  * source->fill: with PEIGH_LOWER or PEIGH_UPPER an entry of the other
  * triangle is read as its mirror image, with symmetrize as the mean of both.
- * PEIGH_FULL without symmetrize reads entries as they are. */
+ * PEIGH_FULL without symmetrize reads entries as they are, or all of them as
+ * their mirror images, whichever lie together in the file. */
 peigh_status matrix_fill(const struct matrix *matrix, int64_t i0, int64_t i1,
                          int64_t j0, int64_t j1, double *a, int64_t lda,
                          struct failure *f);

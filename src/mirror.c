@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 128 }; /* two TILE x TILE tiles fit the message buffer */
+enum { TILE = MIRROR_TILE };
 
 /* (x + y)/2, exact for x == y; halved first only where the sum overflows,
  * because halving first loses the last bit of a denormal number. */

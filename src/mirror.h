@@ -6,6 +6,9 @@
 #include "columns.h"
 #include "ring.h"
 
+/* What ring->bounce must hold, doubles. */
+enum { MIRROR_TILE = 128, MIRROR_DOUBLES = 2 * MIRROR_TILE * MIRROR_TILE };
+
 enum mirror_action {
     MIRROR_COMPARE,    /* find the pair that differs most */
     MIRROR_FROM_LOWER, /* a_ij <- a_ji for i < j; the diagonal stays */

@@ -112,6 +112,8 @@ void print_plan(const struct run *run)
     printf("memory on the largest rank\n");
     print_bytes("owned columns", run->plan.owned_bytes);
     print_bytes("workspace", run->plan.workspace_bytes);
+    print_bytes("reading, before", run->input_bytes);
+    print_bytes("writing, afterwards", run->output_bytes);
     print_bytes("checks, afterwards", run->check_bytes);
 }
 
@@ -151,6 +153,10 @@ void print_table(const struct run *run)
     printf("  %-24s %14s  %s\n", "accuracy of eigenvalues",
            s->relative ? "relative" : "absolute",
            s->relative ? "(each to itself)" : "(to the largest)");
+    if (run->to - run->from < s->n)
+        printf("  %-24s %14" PRId64 "  (number %" PRId64 " to %" PRId64
+               ", from 0)\n", "pairs in range", run->to - run->from,
+               run->from, run->to - 1);
     printf("time, slowest rank\n");
     print_seconds("read the matrix", run->seconds.read);
     print_seconds("solve", s->seconds.solve);
@@ -228,8 +234,10 @@ static void json_memory(FILE *file, const struct run *run)
     fprintf(file, "  \"memory\": {\"owned_bytes\": %" PRId64
             ", \"workspace_bytes\": %" PRId64 ", \"peak_rss_bytes\": %" PRId64
             ", \"baseline_rss_bytes\": %" PRId64 ", \"check_bytes\": %" PRId64
+            ", \"input_bytes\": %" PRId64 ", \"output_bytes\": %" PRId64
             "},\n", m->owned_bytes, m->workspace_bytes, run->peak_rss_bytes,
-            run->baseline_rss_bytes, run->check_bytes);
+            run->baseline_rss_bytes, run->check_bytes, run->input_bytes,
+            run->output_bytes);
 }
 
 static void json_comparison(FILE *file, const struct comparison *c)
@@ -294,7 +302,8 @@ void print_json(FILE *file, const void *what)
     json_member(file, "shift", solved ? s->shift : NAN);
     fprintf(file, ", ");
     json_member(file, "asymmetry", s->asymmetry);
-    fprintf(file, ",\n");
+    fprintf(file, ",\n  \"range\": [%" PRId64 ", %" PRId64 "], \"pairs\": %" PRId64
+            ",\n", run->from, run->to, run->to - run->from);
     json_seconds(file, run);
     json_memory(file, run);
     fprintf(file, "  \"messages\": %" PRId64 ", \"bytes_sent\": %" PRId64

@@ -12,6 +12,8 @@ struct run {
     peigh_report solver;
     peigh_memory plan;
     int64_t check_bytes;
+    int64_t input_bytes, output_bytes; /* buffers, to read and to write */
+    int64_t from, to;           /* pairs from .. to - 1 are written */
     bool planned_only;
     bool yields;                /* ranks share cores and yield when idle */
     bool checked, compared;

@@ -3,9 +3,12 @@
  *     gallery:NAME[,key=value...]    a formula, source_gallery.c
  *     FILE.npy                       NumPy array, source_npy.c
  *     FILE.mtx                       Matrix Market, source_mtx.c
+ *     FILE.h5:/DATASET               HDF5, source_hdf5.c
  *
  * The suffix decides, in either case of letters. */
 #include "source.h"
+
+#include "hdf5_file.h"
 
 #include <string.h>
 #include <strings.h>
@@ -35,9 +38,12 @@ static peigh_status open_file(struct source *source, const char *path,
     for (int format = 0; format < FORMATS; format++)
         if (ends_with(path, formats[format].suffix))
             return formats[format].open(source, path, f);
+    if (hdf5_is_name(path))
+        return source_open_hdf5(source, path, f);
     return fail(f, PEIGH_ERR_ARGUMENT,
-                "'%.200s' names no matrix: FILE.npy, FILE.mtx or "
-                "gallery:NAME[,key=value...] is accepted", path);
+                "'%.200s' names no matrix: FILE.npy, FILE.mtx, "
+                "FILE.h5:/DATASET or gallery:NAME[,key=value...] is accepted, "
+                "any other FILE with --raw", path);
 }
 
 peigh_status source_open(struct source *source, const char *spec, int64_t n,
@@ -50,13 +56,7 @@ peigh_status source_open(struct source *source, const char *spec, int64_t n,
         return source_open_gallery(source, spec, n, seed, f);
     if (open_file(source, spec, f) != PEIGH_OK)
         return f->status;
-    if (n >= 0 && source->n != n) {
-        fail(f, PEIGH_ERR_ARGUMENT,
-             "%s: the matrix has order %lld, not %lld as asked for",
-             source->name, (long long)source->n, (long long)n);
-        source_close(source);
-    }
-    return f->status;
+    return source_check_order(source, n, f);
 }
 
 void source_close(struct source *source)

@@ -2,6 +2,8 @@
  * pread(2), so a descriptor has no position that readers could disturb. */
 #include "source_file.h"
 
+#include "source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,4 +64,16 @@ ssize_t file_read(int fd, void *buffer, size_t bytes, int64_t offset)
 bool file_is_gzip(const void *head, size_t bytes)
 {
     return bytes >= 2 && memcmp(head, "\x1f\x8b", 2) == 0;
+}
+
+peigh_status source_check_order(struct source *source, int64_t n,
+                                struct failure *f)
+{
+    if (n >= 0 && source->n != n) {
+        fail(f, PEIGH_ERR_ARGUMENT,
+             "%s: the matrix has order %lld, not %lld as asked for",
+             source->name, (long long)source->n, (long long)n);
+        source->close(source);
+    }
+    return f->status;
 }

@@ -283,11 +283,14 @@ static peigh_status gallery_setup(struct gallery *g, struct failure *f)
     return g->entry->setup ? g->entry->setup(g, f) : PEIGH_OK;
 }
 
+enum { BAND = 64 }; /* columns between two looks at the clock */
+
 peigh_status source_open_gallery(struct source *source, const char *spec,
                                  int64_t n, uint64_t seed, struct failure *f)
 {
     *source = (struct source){
-        .random_access = true, .fill = gallery_fill, .close = gallery_close};
+        .random_access = true, .band = BAND, .fill = gallery_fill,
+        .close = gallery_close};
     snprintf(source->name, sizeof source->name, "%s", spec);
     struct gallery *g = source->state = calloc(1, sizeof *g);
     char *text = strdup(spec + strlen("gallery:"));

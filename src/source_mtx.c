@@ -16,6 +16,7 @@
  * A text file cannot be entered in the middle: opening it reads the header,
  * filling a rectangle reads all of it, line by line, in constant memory. */
 #include "lines.h"
+#include "progress.h"
 #include "source.h"
 #include "source_file.h"
 
@@ -171,7 +172,18 @@ static bool too_many(struct lines *l, const struct header *h, int64_t count)
     return true;
 }
 
-static int64_t read_coordinates(struct lines *l, const struct header *h,
+enum { LINES_BETWEEN_SHOWS = 4096 }; /* looking at the clock costs */
+
+/* How far the file is read. */
+static void show(const struct source *source, const struct lines *l)
+{
+    if (source->progress && l->number % LINES_BETWEEN_SHOWS == 0)
+        progress_show(source->progress,
+                      (double)l->offset / (double)(l->size + 1));
+}
+
+static int64_t read_coordinates(const struct source *source, struct lines *l,
+                                const struct header *h,
                                 const struct rectangle *r)
 {
     int64_t count, i, j;
@@ -184,16 +196,18 @@ static int64_t read_coordinates(struct lines *l, const struct header *h,
             !lines_value(l, h->integer, &value) || !lines_finished(l))
             break;
         add_entry(r, h, i - 1, j - 1, value);
+        show(source, l);
     }
     return count;
 }
 
-static int64_t read_array(struct lines *l, const struct header *h,
-                          const struct rectangle *r)
+static int64_t read_array(const struct source *source, struct lines *l,
+                          const struct header *h, const struct rectangle *r)
 {
     int64_t count = 0, i = 0, j = 0;
     double value;
-    while (lines_next_data(l))
+    while (lines_next_data(l)) {
+        show(source, l);
         for (; lines_word(l); count++) {
             if (too_many(l, h, count) ||
                 !lines_value(l, h->integer, &value))
@@ -204,6 +218,7 @@ static int64_t read_array(struct lines *l, const struct header *h,
                 i = h->symmetric ? j : 0;
             }
         }
+    }
     return count;
 }
 
@@ -222,8 +237,8 @@ static peigh_status mtx_fill(const struct source *source, int64_t i0,
              source->name);
     clear(&r);
     if (!failed(f)) {
-        int64_t count = h.coordinate ? read_coordinates(l, &h, &r)
-                                     : read_array(l, &h, &r);
+        int64_t count = h.coordinate ? read_coordinates(source, l, &h, &r)
+                                     : read_array(source, l, &h, &r);
         if (count < h.entries)
             lines_fail(l, "truncated: the file ends after %lld of %lld "
                        "entries", (long long)count, (long long)h.entries);
@@ -259,6 +274,7 @@ peigh_status source_open_mtx(struct source *source, const char *path,
                              struct failure *f)
 {
     *source = (struct source){
+        .buffer_bytes = sizeof(struct lines),
         .random_access = false, .fill = mtx_fill, .close = mtx_close};
     file_name(source->name, path);
     source->state = calloc(1, sizeof(struct mtx));

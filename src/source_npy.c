@@ -6,11 +6,9 @@
  *                                     'shape': (500, 500), }
  *     the entries                    to the end of the file
  *
- * Format: numpy.lib.format, NumPy Enhancement Proposal 1.  A "line" below is
- * a run of n entries that lie together in the file: a row in C order, a
- * column in Fortran order.  A rectangle is read as one piece of each line
- * that crosses it, a bounded number of entries at a time. */
-#include "source.h"
+ * Format: numpy.lib.format, NumPy Enhancement Proposal 1.  The header is read
+ * here, the entries in source_binary.c. */
+#include "source_binary.h"
 #include "source_file.h"
 
 #include <ctype.h>
@@ -20,18 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    HEADER_MAX = 65536, /* NumPy writes 128 bytes for a matrix */
-    PIECE = 32768,      /* bytes of buffer, on the stack */
-};
-
-struct npy {
-    int fd;
-    int64_t data;  /* offset of the first entry */
-    int item;      /* bytes per entry, 8 or 4 */
-    bool swap;     /* the file's byte order is not the machine's */
-    bool fortran;
-};
+enum { HEADER_MAX = 65536 }; /* NumPy writes 128 bytes for a matrix */
 
 /* The header's dict.  Found: which keys it has had so far. */
 struct dict {
@@ -166,17 +153,9 @@ static bool parse_dict(struct text *t, struct dict *d)
 
 /* ---- What the header means ---- */
 
-static bool little_endian_machine(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-
 /* [<>=|]f8 or [<>=|]f4.  '=', '|' and nothing mean the machine's order, as
  * they do for numpy.dtype. */
-static peigh_status set_dtype(struct npy *npy, const char *descr,
+static peigh_status set_dtype(struct binary *b, const char *descr,
                               const char *name, struct failure *f)
 {
     bool little = little_endian_machine();
@@ -184,8 +163,8 @@ static peigh_status set_dtype(struct npy *npy, const char *descr,
     if (strcmp(type, "f8") != 0 && strcmp(type, "f4") != 0)
         return fail(f, PEIGH_ERR_IO, "%s: dtype '%s' is not supported "
                     "(float64 and float32 are)", name, descr);
-    npy->item = type[1] - '0';
-    npy->swap = (*descr == '<' && !little) || (*descr == '>' && little);
+    b->item = type[1] - '0';
+    b->swap = (*descr == '<' && !little) || (*descr == '>' && little);
     return PEIGH_OK;
 }
 
@@ -205,10 +184,10 @@ static peigh_status check_shape(const struct dict *d, const char *name,
     return PEIGH_OK;
 }
 
-static peigh_status check_size(const struct npy *npy, int64_t n, int64_t size,
+static peigh_status check_size(const struct binary *b, int64_t n, int64_t size,
                                const char *name, struct failure *f)
 {
-    int64_t expected = npy->data + n * n * npy->item;
+    int64_t expected = binary_size(b, n);
     if (size == expected)
         return PEIGH_OK;
     return fail(f, PEIGH_ERR_IO, "%s: %s: %lld bytes, but the header says "
@@ -218,13 +197,13 @@ static peigh_status check_size(const struct npy *npy, int64_t n, int64_t size,
 }
 
 /* The first bytes of the file: magic, version, length of the header text.
- * Sets npy->data to the end of the text. */
-static peigh_status read_preamble(struct npy *npy, int64_t size,
-                                  int64_t *start, const char *name,
+ * Finds the start and the end of the text. */
+static peigh_status read_preamble(int fd, int64_t size, int64_t *start,
+                                  int64_t *end, const char *name,
                                   struct failure *f)
 {
     unsigned char h[12] = {0};
-    ssize_t got = file_read(npy->fd, h, sizeof h, 0);
+    ssize_t got = file_read(fd, h, sizeof h, 0);
     if (got < 0)
         return fail(f, PEIGH_ERR_IO, "%s: %s", name, strerror(errno));
     if (file_is_gzip(h, (size_t)got))
@@ -243,8 +222,8 @@ static peigh_status read_preamble(struct npy *npy, int64_t size,
     int64_t length = h[8] + 256 * h[9];
     if (major > 1)
         length += ((int64_t)h[10] << 16) + ((int64_t)h[11] << 24);
-    npy->data = *start + length;
-    if (npy->data > size)
+    *end = *start + length;
+    if (*end > size)
         return fail(f, PEIGH_ERR_IO, "%s: truncated header: %lld bytes "
                     "announced, the file has %lld in all", name,
                     (long long)length, (long long)size);
@@ -254,16 +233,16 @@ static peigh_status read_preamble(struct npy *npy, int64_t size,
     return PEIGH_OK;
 }
 
-static peigh_status read_dict(const struct npy *npy, int64_t start,
+static peigh_status read_dict(int fd, int64_t start, int64_t end,
                               struct dict *dict, const char *name,
                               struct failure *f)
 {
-    size_t length = (size_t)(npy->data - start);
+    size_t length = (size_t)(end - start);
     char *header = malloc(length + 1);
     if (header == NULL)
         return fail(f, PEIGH_ERR_MEMORY, "%s: no memory for %lld bytes of "
                     "header", name, (long long)length + 1);
-    ssize_t got = file_read(npy->fd, header, length, start);
+    ssize_t got = file_read(fd, header, length, start);
     header[length] = 0;
     if (got != (ssize_t)length)
         fail(f, PEIGH_ERR_IO, "%s: %s", name,
@@ -276,108 +255,33 @@ static peigh_status read_dict(const struct npy *npy, int64_t start,
     return f->status;
 }
 
-/* ---- The entries ---- */
-
-/* One entry, as the bytes stand in the file. */
-static double decode(const struct npy *npy, const unsigned char *bytes)
+/* Everything before the entries. */
+static peigh_status read_header(struct source *source, int fd, int64_t size,
+                                struct binary *b, struct failure *f)
 {
-    uint64_t bits8;
-    uint32_t bits4;
-    double value8;
-    float value4;
-    if (npy->item == 8) {
-        memcpy(&bits8, bytes, 8);
-        if (npy->swap)
-            bits8 = __builtin_bswap64(bits8);
-        memcpy(&value8, &bits8, 8);
-        return value8;
-    }
-    memcpy(&bits4, bytes, 4);
-    if (npy->swap)
-        bits4 = __builtin_bswap32(bits4);
-    memcpy(&value4, &bits4, 4);
-    return value4;
-}
-
-/* Entries first .. first + count - 1 of the file to out[0], out[stride]... */
-static peigh_status read_piece(const struct source *source, int64_t first,
-                               int64_t count, double *out, int64_t stride,
-                               struct failure *f)
-{
-    const struct npy *npy = source->state;
-    unsigned char buffer[PIECE];
-    size_t bytes = (size_t)count * (size_t)npy->item;
-    ssize_t got = file_read(npy->fd, buffer, bytes,
-                            npy->data + first * npy->item);
-    if (got != (ssize_t)bytes)
-        return fail(f, PEIGH_ERR_IO, "%s: %s", source->name,
-                    got < 0 ? strerror(errno)
-                            : "truncated while it was being read");
-    for (int64_t k = 0; k < count; k++)
-        out[k * stride] = decode(npy, buffer + k * npy->item);
-    return PEIGH_OK;
-}
-
-static peigh_status npy_fill(const struct source *source, int64_t i0,
-                             int64_t i1, int64_t j0, int64_t j1, double *a,
-                             int64_t lda, struct failure *f)
-{
-    const struct npy *npy = source->state;
-    bool columns = npy->fortran;
-    int64_t line0 = columns ? j0 : i0, line1 = columns ? j1 : i1;
-    int64_t k0 = columns ? i0 : j0, k1 = columns ? i1 : j1;
-    int64_t line_stride = columns ? lda : 1, stride = columns ? 1 : lda;
-    int64_t most = PIECE / npy->item;
-    for (int64_t line = line0; line < line1; line++)
-        for (int64_t k = k0; k < k1; k += most) {
-            int64_t count = k1 - k < most ? k1 - k : most;
-            double *out = a + (line - line0) * line_stride +
-                          (k - k0) * stride;
-            if (read_piece(source, line * source->n + k, count, out, stride,
-                           f) != PEIGH_OK)
-                return f->status;
-        }
-    return PEIGH_OK;
-}
-
-static void npy_close(struct source *source)
-{
-    struct npy *npy = source->state;
-    if (npy && npy->fd >= 0)
-        close(npy->fd);
-    free(npy);
-    source->state = NULL;
-}
-
-static peigh_status npy_open(struct source *source, const char *path,
-                             struct failure *f)
-{
-    struct npy *npy = source->state;
     const char *name = source->name;
     struct dict dict;
-    int64_t size = 0, start = 0;
-    if ((npy->fd = file_open(path, name, &size, f)) < 0 ||
-        read_preamble(npy, size, &start, name, f) != PEIGH_OK ||
-        read_dict(npy, start, &dict, name, f) != PEIGH_OK ||
-        set_dtype(npy, dict.descr, name, f) != PEIGH_OK ||
-        check_shape(&dict, name, f) != PEIGH_OK)
+    int64_t start = 0;
+    if (read_preamble(fd, size, &start, &b->data, name, f) ||
+        read_dict(fd, start, b->data, &dict, name, f) ||
+        set_dtype(b, dict.descr, name, f) || check_shape(&dict, name, f))
         return f->status;
-    npy->fortran = dict.fortran;
+    b->by_rows = !dict.fortran;
     source->n = dict.shape[0];
-    return check_size(npy, source->n, size, name, f);
+    return check_size(b, source->n, size, name, f);
 }
 
 peigh_status source_open_npy(struct source *source, const char *path,
                              struct failure *f)
 {
-    *source = (struct source){
-        .random_access = true, .fill = npy_fill, .close = npy_close};
+    struct binary b = {0};
+    int64_t size = 0;
+    *source = (struct source){0};
     file_name(source->name, path);
-    source->state = malloc(sizeof(struct npy));
-    if (source->state == NULL)
-        return fail(f, PEIGH_ERR_MEMORY, "%s: no memory for %zu bytes",
-                    source->name, sizeof(struct npy));
-    if (npy_open(source, path, f) != PEIGH_OK)
-        npy_close(source);
-    return f->status;
+    int fd = file_open(path, source->name, &size, f);
+    if (fd < 0)
+        return f->status;
+    read_header(source, fd, size, &b, f);
+    close(fd);
+    return failed(f) ? f->status : binary_open(source, path, &b, f);
 }

@@ -19,7 +19,8 @@ macro(peigh_mpi_test program labels timeout)
     endforeach()
 endmacro()
 
-foreach(program test_schedule test_product test_rotate test_small test_source)
+foreach(program test_schedule test_product test_rotate test_small test_source
+        test_fuzz)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
@@ -35,7 +36,8 @@ peigh_mpi_test(mpi_solve "solve" 60 1 2 3 16)
 peigh_mpi_test(mpi_sizes "sizes" 60 1 2 3 4 5 7 8 13 16)
 peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
-peigh_mpi_test(mpi_memory "memory" 60 1 3 16)
+peigh_mpi_test(mpi_files "files" 60 1 2 3 16)
+peigh_mpi_test(mpi_memory "memory" 120 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 

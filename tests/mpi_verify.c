@@ -528,7 +528,9 @@ static void read_back(struct run *run, const struct names *names)
 static peigh_status try_values(struct run *run, const char *path)
 {
     struct failure f = { 0 };
-    write_values(&run->ring, &run->layout, run->values, path, &f);
+    struct result result = { &run->ring, &run->layout, run->values, run->z,
+                             0, run->n };
+    write_pairs(&result, path, NULL, &f);
     CHECK(run, !failed(&f) || strstr(f.message, path), "%s", f.message);
     return f.status;
 }
@@ -536,7 +538,9 @@ static peigh_status try_values(struct run *run, const char *path)
 static peigh_status try_vectors(struct run *run, const char *path)
 {
     struct failure f = { 0 };
-    write_vectors(&run->ring, &run->layout, run->z, path, &f);
+    struct result result = { &run->ring, &run->layout, run->values, run->z,
+                             0, run->n };
+    write_pairs(&result, NULL, path, &f);
     CHECK(run, !failed(&f) || strstr(f.message, path), "%s", f.message);
     return f.status;
 }

@@ -532,7 +532,7 @@ START_TEST(a_name_that_is_neither_file_nor_gallery_is_refused)
         char quoted[64];
         snprintf(quoted, sizeof quoted, "'%s'", specs[k]);
         check_failure(specs[k], -1, PEIGH_ERR_ARGUMENT, quoted,
-                      "FILE.npy, FILE.mtx or gallery:NAME");
+                      "FILE.h5:/DATASET or gallery:NAME");
     }
     check_failure(NULL, -1, PEIGH_ERR_ARGUMENT, "''", "FILE.npy");
 }
@@ -1241,8 +1241,9 @@ static void remove_folder(void)
         perror(folder);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    MPI_Init(&argc, &argv); /* binary files are read by MPI-IO */
     snprintf(folder, sizeof folder, "/tmp/peigh-source-XXXXXX");
     if (mkdtemp(folder) == NULL) {
         perror(folder);
@@ -1259,5 +1260,6 @@ int main(void)
     int failures = srunner_ntests_failed(runner);
     srunner_free(runner);
     remove_folder();
+    MPI_Finalize();
     return failures != 0;
 }
