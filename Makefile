@@ -48,7 +48,7 @@ PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c 
 LIBRARY := solve arguments cells gather schedule layout ring pair product small rotate \
            definite \
            bounds cholesky permute input mirror memory search failure
-PROGRAM := main command idle report verify compare matrix stream fill progress \
+PROGRAM := main command idle plan allowance cgroup report verify compare matrix stream fill progress \
            output part range source source_file source_binary source_npy \
            source_raw source_mtx lines source_gallery gallery_formula \
            gallery_spectra hdf5_name \
