@@ -352,14 +352,33 @@ static void report(struct program *p, struct failure *f)
     }
 }
 
+/* NULL if JSON is not wanted, or on standard output. */
+static const char *json_file(const struct command *c)
+{
+    return c->json_path && strcmp(c->json_path, "-") ? c->json_path : NULL;
+}
+
+/* What clashes is not written at all, not even the report of that. */
+static peigh_status check_names(struct program *p, struct failure *f)
+{
+    struct command *c = &p->command;
+    if (speaks(p))
+        output_names_apart(c->values_path, c->vectors_path, json_file(c),
+                           c->matrix, f);
+    if (ring_agree(&p->ring, f) && json_file(c))
+        c->json_path = NULL;
+    return f->status;
+}
+
 /* Before the work rather than after it. */
 static peigh_status check_outputs(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    bool json_file = c->json_path && strcmp(c->json_path, "-") != 0;
-    if (speaks(p))
-        output_names_check(c->values_path, c->vectors_path,
-                           json_file ? c->json_path : NULL, c->matrix, f);
+    const char *const path[] = {c->values_path, c->vectors_path,
+                                json_file(c)};
+    for (int k = 0; k < 3 && speaks(p); k++)
+        if (path[k])
+            output_name_writable(path[k], f);
     p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }
@@ -380,7 +399,7 @@ static void run(struct program *p, struct failure *f)
 {
     p->run.matrix = p->command.matrix;
     p->run.planned_only = p->command.plan;
-    if (!open_matrix(p, f) && !check_outputs(p, f))
+    if (!check_names(p, f) && !open_matrix(p, f) && !check_outputs(p, f))
         work(p, f);
     report(p, f);
 }

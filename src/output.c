@@ -65,19 +65,6 @@ static const char *file_of(const char *path, struct hdf5_name *name)
     return hdf5_split(path, name) ? name->file : path;
 }
 
-static void check_name(const char *path, struct failure *f)
-{
-    struct hdf5_name name;
-    if (hdf5_split(path, &name)) {
-        hdf5_check(path, f);
-        if (!hdf5_dataset_ok(name.dataset))
-            fail(f, PEIGH_ERR_ARGUMENT, "%.300s: a dataset is named "
-                 "FILE.h5:/NAME or FILE.h5:/GROUP/NAME", path);
-    }
-    if (!failed(f))
-        output_check(file_of(path, &name), f);
-}
-
 /* One file must not be written over by another; two datasets may share it. */
 static void check_apart(const char *a, const char *b, bool datasets,
                         struct failure *f)
@@ -97,19 +84,30 @@ static void check_apart(const char *a, const char *b, bool datasets,
              "give it one name", a, b);
 }
 
-peigh_status output_names_check(const char *values, const char *vectors,
+peigh_status output_names_apart(const char *values, const char *vectors,
                                 const char *text, const char *matrix,
                                 struct failure *f)
 {
     const char *const name[] = {values, vectors, text, matrix};
-    for (int k = 0; k < 3; k++) {
-        if (name[k])
-            check_name(name[k], f);
+    struct hdf5_name hdf5;
+    for (int k = 0; k < 3 && !failed(f); k++) {
+        if (name[k] && hdf5_split(name[k], &hdf5) &&
+            !hdf5_dataset_ok(hdf5.dataset))
+            fail(f, PEIGH_ERR_ARGUMENT, "%.300s: a dataset is named "
+                 "FILE.h5:/NAME or FILE.h5:/GROUP/NAME", name[k]);
         for (int l = k + 1; l < 4 && name[k] && !failed(f); l++)
             if (name[l])
                 check_apart(name[k], name[l], l == 1, f);
     }
     return f->status;
+}
+
+peigh_status output_name_writable(const char *path, struct failure *f)
+{
+    struct hdf5_name name;
+    if (hdf5_split(path, &name) && hdf5_check(path, f))
+        return f->status;
+    return output_check(file_of(path, &name), f);
 }
 
 /* ---- Where this rank's share of the pairs is ---- */

@@ -22,12 +22,14 @@ struct result {
 bool output_values_name_ok(const char *path);
 bool output_vectors_name_ok(const char *path);
 
-/* Can files of these names be written, as far as can be told beforehand, and
- * none of them over another or over the matrix?  NULL: not there.  Local; for
- * rank 0, before hours of work. */
-peigh_status output_names_check(const char *values, const char *vectors,
+/* Does none of these files replace another, or the matrix?  NULL: not there.
+ * Local; for rank 0, before anything is written. */
+peigh_status output_names_apart(const char *values, const char *vectors,
                                 const char *text, const char *matrix,
                                 struct failure *f);
+
+/* Can it be written, as far as can be told beforehand?  Likewise. */
+peigh_status output_name_writable(const char *path, struct failure *f);
 
 /* Bytes that writing takes on a rank besides the results: constant.  NULL: not
  * written. */

@@ -74,6 +74,7 @@ peigh_status source_check_order(struct source *source, int64_t n,
              "%s: the matrix has order %lld, not %lld as asked for",
              source->name, (long long)source->n, (long long)n);
         source->close(source);
+        memset(source, 0, sizeof *source);
     }
     return f->status;
 }

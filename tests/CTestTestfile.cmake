@@ -41,13 +41,16 @@ peigh_mpi_test(mpi_memory "memory" 120 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
-# The program, one test to a sentence of tests/cli.py; 77: not here.
-execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/cli.py" --list
-    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
-string(REPLACE "\n" ";" names "${names}")
-foreach(name ${names})
-    peigh_test(cli_${name} "cli;mpi" 90 "@PYTHON@" "@ROOT@/tests/cli.py" ${name})
-    set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77)
+# The program, one test to a sentence of tests/cli*.py; 77: not here.
+foreach(script cli cli_files)
+    execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${script}.py" --list
+        OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" names "${names}")
+    foreach(name ${names})
+        peigh_test(${script}_${name} "cli;mpi" 90
+            "@PYTHON@" "@ROOT@/tests/${script}.py" ${name})
+        set_tests_properties(${script}_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
 endforeach()
 
 file(GLOB objects "@BUILD@/*.o")

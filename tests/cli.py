@@ -934,10 +934,11 @@ def mpirun_ends_with_the_exit_code_of_the_program(folder):
 
 # --- running the tests -------------------------------------------------------
 
-def tests():
-    """The functions with a folder as their only parameter, as written."""
-    return {name: function for name, function in globals().items()
+def tests(module):
+    """Its functions with a folder as their only parameter, as written."""
+    return {name: function for name, function in vars(module).items()
             if inspect.isfunction(function)
+            and function.__module__ == module.__name__
             and list(inspect.signature(function).parameters) == ["folder"]}
 
 
@@ -960,8 +961,8 @@ def run_test(name, function):
     return code
 
 
-def main(arguments):
-    known = tests()
+def main(arguments, module):
+    known = tests(module)
     if arguments == ["--list"]:
         with contextlib.suppress(BrokenPipeError):
             print("\n".join(known))
@@ -975,4 +976,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], sys.modules[__name__]))
