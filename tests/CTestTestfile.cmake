@@ -42,7 +42,7 @@ peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
 # The program, one test to a sentence of tests/cli*.py; 77: not here.
-foreach(script cli cli_files)
+foreach(script cli cli_files limits)
     execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${script}.py" --list
         OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
     string(REPLACE "\n" ";" names "${names}")

@@ -93,16 +93,21 @@ def stop(process):
     process.communicate()
 
 
-def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE):
-    """Run a command to its end; limit: bytes of address space."""
-    def set_limit():
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE,
+          group=None):
+    """Run a command to its end; limit: bytes of address space; group: the
+    folder of a control group to run in."""
+    def confine():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
 
     process = subprocess.Popen(
         [str(word) for word in command], cwd=folder, env=environment(env),
         stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
-        preexec_fn=set_limit if limit else None)
+        preexec_fn=confine if limit or group else None)
     try:
         out, err = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
