@@ -76,6 +76,24 @@ static const struct {
     {"SLURM_STEP_NUM_TASKS", "use srun --mpi=pmix"},
 };
 
+/* Open MPI ends such a program itself, with a page of advice and exit code 1,
+ * where it was started by srun without PMIx.  So this is asked before it. */
+static void check_srun(void)
+{
+#ifdef OPEN_MPI
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    const char *task = getenv("SLURM_PROCID");
+    if (!tasks || !task || strtol(tasks, NULL, 10) < 2 ||
+        getenv("PMIX_NAMESPACE") || getenv("PMI_FD") || getenv("PMI_RANK") ||
+        getenv("OMPI_COMM_WORLD_SIZE"))
+        return;
+    if (strcmp(task, "0") == 0)
+        fprintf(stderr, "peigh: %s tasks were started by srun but MPI cannot "
+                "see them: use srun --mpi=pmix\n", tasks);
+    exit(EXIT_MPI);
+#endif
+}
+
 static peigh_status check_launcher(const struct ring *ring, struct failure *f)
 {
     for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
@@ -423,6 +441,7 @@ static bool greet(struct program *p, struct failure *f)
 int main(int argc, char **argv)
 {
     struct program p = {.run.yields = yield_when_idle()};
+    check_srun();
     MPI_Init(&argc, &argv);
     struct failure f = {.status = PEIGH_OK};
     p.start = MPI_Wtime();

@@ -3,7 +3,8 @@
 # a line here.
 #
 # Labels: quick (one process), mpi (several ranks), hard (every difficult
-# matrix), memory (measures resident memory), cli (the program), install.
+# matrix), memory (measures resident memory), cli (the program), install,
+# slurm (a Slurm of one node, where it is installed).
 
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
@@ -51,6 +52,15 @@ foreach(script cli cli_files limits)
             "@PYTHON@" "@ROOT@/tests/${script}.py" ${name})
         set_tests_properties(${script}_${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
+endforeach()
+
+execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/slurm.py" --list
+    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" names "${names}")
+foreach(name ${names})
+    peigh_test(slurm_${name} "slurm" 90 "@PYTHON@" "@ROOT@/tests/slurm.py"
+        ${name})
+    set_tests_properties(slurm_${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
 file(GLOB objects "@BUILD@/*.o")
