@@ -141,7 +141,7 @@ $(VECTOR_TESTS:%=$(BUILD)/%_$(1)): $(BUILD)/%_$(1): tests/%.c $(VECTOR_CODE:%=sr
 	$$(call say,LD) $$(CC) $$(ALL_CFLAGS) $$(VECTOR_FLAGS) -march=$(1) \
 	    -DINSTRUCTION_SET='"$(1)"' -MMD -MP $$(CHECK_CFLAGS) $$(LDFLAGS) -o $$@ \
 	    $$< $(VECTOR_CODE:%=src/%.c) $(scalar_objects) $$(CHECK_LIBS) \
-	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) -lm
+	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) $$(HDF5_LIBS) -lm
 endef
 $(foreach l,$(LEVELS),$(eval $(call level,$(l))))
 

@@ -21,7 +21,7 @@ macro(peigh_mpi_test program labels timeout)
 endmacro()
 
 foreach(program test_schedule test_product test_rotate test_small test_source
-        test_fuzz test_plan)
+        test_fuzz test_plan test_cgroup)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
