@@ -19,7 +19,7 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-/* The number after "NAME:" in a file of /proc, in bytes; -1 if there is none. */
+/* The number after "NAME:" in a file of /proc, in bytes; -1: none. */
 static int64_t proc_bytes(const char *path, const char *name)
 {
     char line[256];

@@ -93,7 +93,7 @@ static const char usage_text[] =
 "                         --mem also the fewest ranks for this N, and the\n"
 "                         largest N for these ranks\n"
 "      --ranks P          of the run that is planned (default: those started)\n"
-"      --mem SIZE         memory a rank may take, such as 900M or 4G (1024^3);\n"
+"      --mem SIZE         memory a rank may take, such as 900M or 4G;\n"
 "                         a run that needs more does not start.  Default:\n"
 "                         from control groups, Slurm, ulimit -v, free memory\n"
 "  -q, --quiet            print nothing but errors (and --json -)\n"

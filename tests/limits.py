@@ -74,6 +74,7 @@ def cases(where):
     yield 1, ["--uplo", "lower", "-o", "w.txt", "a.mtx"]
     for ranks, peer in (3, "pdsyev"), (2, "pdsyevr"), (4, "pdsyevd"):
         yield ranks, ["--compare", peer, "-n", 900, "gallery:min"]
+    yield 2, ["-o", "r.h5:/w", "-v", "r.h5:/v", "a.npy"]
 
 
 # --- ulimit -v: each process for itself ---------------------------------------
@@ -102,6 +103,10 @@ def ulimit_v_pdsyevr(folder):
 
 def ulimit_v_pdsyevd(folder):
     under_ulimit(folder, 4)
+
+
+def ulimit_v_results_in_hdf5(folder):
+    under_ulimit(folder, 5)
 
 
 # --- a control group: all ranks together --------------------------------------
@@ -174,7 +179,11 @@ def cgroup_pdsyevd(folder):
     in_cgroup(folder, 4)
 
 
-# --- --mem, Slurm's variables ---------------------------------------------------
+def cgroup_results_in_hdf5(folder):
+    in_cgroup(folder, 5)
+
+
+# --- --mem, Slurm's variables -------------------------------------------------
 
 def slurm_variables_limit_the_ranks_of_a_node(folder):
     """Of 100 MB, two ranks of 8 columns of 100 kB have no more than half."""
