@@ -39,7 +39,8 @@ HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HD
 HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
-             -Iinclude -Isrc $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS) $(SANITIZE)
+             -Iinclude -Isrc $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(CFLAGS) \
+             $(EXTRA_CFLAGS) $(SANITIZE)
 # The vector code of a meeting: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -50,10 +51,12 @@ MATH_CFLAGS = $(VECTOR_CFLAGS) -fopenmp-simd
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair product small rotate definite \
-           bounds cholesky permute input mirror memory failure
-PROGRAM := main command idle interrupt keep log report verify compare matrix stream fill progress \
-           checkpoint output part range source source_file source_binary source_npy \
+LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair \
+           product small rotate definite bounds cholesky permute input mirror \
+           memory search failure
+PROGRAM := main command idle interrupt keep log plan allowance cgroup report \
+           verify compare matrix stream fill progress checkpoint output part \
+           range source source_file source_binary source_npy \
            source_raw source_mtx lines source_gallery gallery_formula \
            gallery_spectra hdf5_name launcher resident table points cosine \
            sum sum_command \

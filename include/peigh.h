@@ -193,6 +193,17 @@ PEIGH_API peigh_status peigh_memory_for(int64_t n, int ranks,
                                         const peigh_options *options,
                                         peigh_memory *memory);
 
+/* The two questions behind a plan.  Local, pure.  bytes: what one rank may
+ * take for the column array, its eigenvalues and the workspace together; MPI
+ * and the program come on top.
+ *
+ * peigh_ranks_for: the fewest ranks on which order n fits, 0 if on none.
+ * peigh_order_for: the largest n that fits on so many ranks, -1 if none. */
+PEIGH_API int peigh_ranks_for(int64_t n, int64_t bytes,
+                              const peigh_options *options);
+PEIGH_API int64_t peigh_order_for(int ranks, int64_t bytes,
+                                  const peigh_options *options);
+
 /* All eigenvalues and eigenvectors, in place.  Collective over comm.
  *
  *   layout   from peigh_layout_for with this rank's number in comm and the

@@ -1,19 +1,21 @@
 #!/bin/sh
 # Install what peigh needs, or say exactly what is missing.
 #
-#   scripts/setup.sh [--check] build|test|valgrind|fuzz
+#   scripts/setup.sh [--check] build|test|valgrind|fuzz|slurm
 #
 # build: to build and run peigh; test: also to run its tests; valgrind: also
-# to run them under valgrind; fuzz: also clang, for make fuzz.  With everything
-# in place it prints nothing and changes nothing.  --check never installs.
+# to run them under valgrind; fuzz: also clang, for make fuzz; slurm: also
+# the Slurm that the tests labelled slurm start.  With everything in place it
+# prints nothing and changes nothing.  --check never installs.
 set -eu
 
 check=no
 if [ "${1:-}" = --check ]; then check=yes; shift; fi
 level=${1:-build}
 case $level in
-build|test|valgrind|fuzz) ;;
-*) echo "usage: scripts/setup.sh [--check] build|test|valgrind|fuzz" >&2; exit 1 ;;
+build|test|valgrind|fuzz|slurm) ;;
+*) echo "usage: scripts/setup.sh [--check] build|test|valgrind|fuzz|slurm" >&2
+   exit 1 ;;
 esac
 
 missing= # Debian's package names
@@ -44,6 +46,16 @@ if [ "$level" != build ]; then
     python_has scipy || need python3-scipy
 fi
 [ "$level" != valgrind ] || has valgrind || need valgrind
+if [ "$level" = slurm ]; then
+    PATH=$PATH:/usr/sbin:/sbin # where the daemons are
+    has munged || need munge
+    has slurmctld || need slurmctld
+    has slurmd || need slurmd
+    has srun || need slurm-client
+    # srun --mpi=pmix
+    ls /usr/lib/*/slurm*/mpi_pmix.so >/dev/null 2>&1 ||
+        need slurm-wlm-basic-plugins
+fi
 if [ "$level" = fuzz ]; then
     has clang || need clang
     # its libFuzzer comes in a package of its own
@@ -67,12 +79,13 @@ if [ $check = yes ] || ! has apt-get || [ "$as_root" = no ]; then
     exit 1
 fi
 
+# RUNLEVEL=1: no package starts a service of its own.
 echo "peigh: installing$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # words are meant to be split
 if ! { $as_root apt-get update -q &&
-       $as_root env DEBIAN_FRONTEND=noninteractive \
+       $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
            apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1
 then
     tail -n 20 "$log" >&2

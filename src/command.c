@@ -5,8 +5,10 @@
 #include "output.h"
 #include "source.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 
 enum option_code {
     TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, DEFINITE, CHECK, NO_CHECK,
-    COMPARE, NO_COMPARE, JSON, LOG, CHECKPOINT, EVERY, RESUME, PLAN, HELP, VERSION, RAW, RANGE,
+    COMPARE, NO_COMPARE, JSON, LOG, CHECKPOINT, EVERY, RESUME, PLAN, RANKS, MEM,
+    HELP, VERSION, RAW, RANGE,
 };
 
 static const struct option long_options[] = {
@@ -40,6 +43,8 @@ static const struct option long_options[] = {
     {"every", required_argument, NULL, EVERY},
     {"resume", required_argument, NULL, RESUME},
     {"plan", no_argument, NULL, PLAN},
+    {"ranks", required_argument, NULL, RANKS},
+    {"mem", required_argument, NULL, MEM},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
@@ -99,7 +104,13 @@ static const char usage_text[] =
 "      --every MINUTES    the interval (default 30)\n"
 "      --resume FILE      go on from this checkpoint (FILE.old if it is damaged)\n"
 "                         of the same MATRIX and options, on any number of ranks\n"
-"      --plan             print the memory a run would take and exit\n"
+"      --plan             print the memory a run would take, and exit; with\n"
+"                         --mem also the fewest ranks for this N, and the\n"
+"                         largest N for these ranks\n"
+"      --ranks P          of the run that is planned (default: those started)\n"
+"      --mem SIZE         memory a rank may take, such as 900M or 4G;\n"
+"                         a run that needs more does not start.  Default:\n"
+"                         from control groups, Slurm, ulimit -v, free memory\n"
 "  -q, --quiet            print nothing but errors (and --json -)\n"
 "      --help, --version\n"
 "\n"
@@ -147,6 +158,25 @@ static double read_minutes(const char *value, struct failure *f)
     if (end == value || *end || !(x > 0.0 && isfinite(x)))
         wrong(f, "--every", value, "a number of minutes above 0");
     return x;
+}
+
+/* 1.5G: a number and K, M, G or T, powers of 1024 as Slurm has them. */
+static int64_t read_size(const char *option, const char *value,
+                         struct failure *f)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double x = strtod(value, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end))
+                            : NULL;
+    bool good = end > value && unit && (end[1] == 0 || !strcmp(end + 1, "B") ||
+                                        !strcmp(end + 1, "iB"));
+    x = good ? ldexp(x, 10 * (int)(unit - units + 1)) : 0.0;
+    if (!(x >= 1.0 && x < 0x1p62)) {
+        wrong(f, option, value, "a size with its unit, such as 900M or 4G");
+        return 0;
+    }
+    return (int64_t)x;
 }
 
 static peigh_uplo read_uplo(const char *value, struct failure *f)
@@ -237,6 +267,10 @@ static void apply(struct command *c, int option, const char *value,
     case EVERY: c->every = 60.0 * read_minutes(value, f); break;
     case RESUME: c->resume_path = value; break;
     case PLAN: c->plan = true; break;
+    case RANKS:
+        c->ranks = (int)read_integer("--ranks", value, 1, INT_MAX, f);
+        break;
+    case MEM: c->mem = read_size("--mem", value, f); break;
     case 'q': c->quiet = true; break;
     case HELP: c->help = true; break;
     case VERSION: c->version = true; break;
@@ -274,6 +308,9 @@ peigh_status command_read(struct command *c, int argc, char **argv,
     if (optind + 1 < argc)
         fail(f, PEIGH_ERR_ARGUMENT, "%s: one MATRIX only, and %s is one",
              argv[optind + 1], argv[optind]);
+    if (c->ranks && !c->plan)
+        fail(f, PEIGH_ERR_ARGUMENT, "--ranks %d: only with --plan; mpirun -np "
+             "or srun -n starts ranks", c->ranks);
     if (c->solver.symmetrize && c->solver.uplo != PEIGH_FULL)
         fail(f, PEIGH_ERR_ARGUMENT,
              "--symmetrize needs both triangles; leave --uplo out");

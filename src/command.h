@@ -21,6 +21,8 @@ struct command {
     bool check;
     bool compare;             /* with ... */
     enum peer peer;
+    int64_t mem;              /* bytes a rank may take; 0: not said */
+    int ranks;                /* to plan for; 0: those that were started */
     bool plan, quiet, help, version;
 };
 

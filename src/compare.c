@@ -25,6 +25,9 @@ enum {
     FLATTEST_GRID = 4,  /* a grid p x q has q <= 4 p; from 4 ranks on */
     DESCRIPTOR = 9,
     WORK_MARGIN = 1024, /* doubles, see workspace_needed */
+    /* What BLACS and PBLAS keep for themselves, their code and messages:
+     * 1 to 7 MB measured, for N of 1000 and 1600 on 1 to 16 ranks. */
+    BUFFERS = 8 << 20,
 };
 
 struct grid {
@@ -126,17 +129,74 @@ static int64_t workspace_needed(const struct problem *x)
     return 5 * n + n * ldc + multiply + 2 * n + reduce + WORK_MARGIN;
 }
 
-/* pdsyev counts in 32 bits.  Every rank finds the same. */
-static peigh_status check_sizes(struct problem *x, struct failure *f)
+/* The workspaces that pdsyevd's and pdsyevr's documentation asks for; bytes.
+ * NN is n or a little more, NP and NQ are the local sizes of (0, 0). */
+static int64_t peer_workspace(const struct problem *x)
 {
-    const struct grid *grid = &x->grid;
-    int64_t rows = local_size(x->n, x->nb, 0, grid->rows);
-    int64_t columns = local_size(x->n, x->nb, 0, grid->columns);
-    if (rows * columns > INT_MAX || workspace_needed(x) > INT_MAX)
-        return fail(f, PEIGH_ERR_ARGUMENT,
-                    "n = %d is too large for pdsyev on %d processes: it "
-                    "counts in 32 bits", x->n, grid->rows * grid->columns);
-    return PEIGH_OK;
+    const int64_t n = x->n, nb = x->nb, d = sizeof(double), i = sizeof(int);
+    const int64_t p = x->grid.rows, q = x->grid.columns;
+    const int64_t most = n > nb ? n : nb, nn = most > 2 ? most : 2;
+    int64_t np = local_size((int)nn, x->nb, 0, x->grid.rows);
+    int64_t nq = local_size((int)nn, x->nb, 0, x->grid.columns);
+    int64_t tridiagonal = 3 * n + nb * (np + 3);
+    int64_t conquer = 1 + 6 * n + 2 * np * nq;
+    int64_t own = np * nq + 2 * nb * nb, longest = n > p * q ? n : p * q + 1;
+    if (x->peer == PDSYEV)
+        return d * workspace_needed(x) + i * (1 + WORK_MARGIN);
+    if (x->peer == PDSYEVD)
+        return d * (2 * n + WORK_MARGIN +
+                    (conquer > tridiagonal ? conquer : tridiagonal)) +
+               i * (7 * n + 8 * q + 2 + WORK_MARGIN);
+    return d * (2 + 5 * n + (18 * nn > own ? 18 * nn : own) +
+                (2 + (n + p * q - 1) / (p * q)) * nn + WORK_MARGIN) +
+           i * (12 * (longest > 4 ? longest : 4) + 2 * n + WORK_MARGIN);
+}
+
+/* pdsyev and pdsyevr bring the eigenvectors from a cyclic distribution into
+ * the caller's: the redistribution has a buffer of that size on both sides. */
+static int64_t redistribution(const struct problem *x)
+{
+    int ldc = local_size(x->n, x->nb, 0, x->grid.rows * x->grid.columns);
+    return x->peer == PDSYEVD ? 0
+                              : 2 * (int64_t)sizeof(double) * x->n * ldc;
+}
+
+/* The peers count in 32 bits: above INT_MAX / 16, n alone overflows pdsyev's
+ * workspace. */
+static bool sizes_fit(const struct problem *x, int64_t n)
+{
+    if (n > INT_MAX / 16)
+        return false;
+    int64_t rows = local_size(x->n, x->nb, 0, x->grid.rows);
+    int64_t columns = local_size(x->n, x->nb, 0, x->grid.columns);
+    return rows * columns <= INT_MAX && workspace_needed(x) <= INT_MAX &&
+           peer_workspace(x) / (int64_t)sizeof(double) <= INT_MAX;
+}
+
+/* What follows from the order and the number of ranks. */
+static struct problem problem_of(int64_t n, int ranks, enum peer peer)
+{
+    struct problem x = {.peer = peer};
+    choose_grid(ranks, &x.grid.rows, &x.grid.columns);
+    x.n = n > INT_MAX ? INT_MAX : (int)n;
+    x.nb = choose_block(x.n, &x.grid);
+    return x;
+}
+
+int64_t compare_bytes(const peigh_layout *layout, enum peer peer,
+                      bool random_access, bool mirrored)
+{
+    const int64_t n = layout->n, d = sizeof(double);
+    struct problem x = problem_of(n, layout->ranks, peer);
+    if (!sizes_fit(&x, n))
+        return INT64_MAX;
+    int64_t rows = local_size(x.n, x.nb, 0, x.grid.rows);
+    int64_t columns = local_size(x.n, x.nb, 0, x.grid.columns);
+    int64_t piece = stream_bytes(n, layout->count, random_access, mirrored,
+                                 false);
+    int64_t moved = redistribution(&x); /* after the pieces have gone */
+    return d * (2 * rows * columns + n) + peer_workspace(&x) +
+           (piece > moved ? piece : moved) + BUFFERS;
 }
 
 const char *peer_name(enum peer peer)
@@ -344,23 +404,20 @@ peigh_status compare_peer(struct ring *ring, const peigh_layout *layout,
                           enum peer peer, double *theirs,
                           struct comparison *c, struct failure *f)
 {
-    struct problem x = { .ring = ring, .layout = layout, .matrix = matrix,
-                         .peer = peer };
-    choose_grid(ring->ranks, &x.grid.rows, &x.grid.columns);
+    struct problem x = problem_of(layout->n, ring->ranks, peer);
+    x.ring = ring;
+    x.layout = layout;
+    x.matrix = matrix;
     *c = (struct comparison){ .peer = peer, .rows = x.grid.rows,
                               .columns = x.grid.columns };
     if (layout->n == 0)
         return PEIGH_OK;
     c->seconds = c->max_eigenvalue_difference = NAN;
-
-    /* Above this, n alone overflows pdsyev's workspace. */
-    if (layout->n > INT_MAX / 16)
-        return fail(f, PEIGH_ERR_ARGUMENT, "n = %lld is too large for %s",
-                    (long long)layout->n, peer_name(peer));
-    x.n = (int)layout->n;
-    x.nb = choose_block(x.n, &x.grid);
-    if (check_sizes(&x, f))
-        return f->status;
+    if (!sizes_fit(&x, layout->n)) /* every rank finds the same */
+        return fail(f, PEIGH_ERR_ARGUMENT,
+                    "n = %lld is too large for %s on %d processes: it "
+                    "counts in 32 bits", (long long)layout->n,
+                    peer_name(peer), x.grid.rows * x.grid.columns);
 
     grid_open(&x.grid, ring->comm);
     if (!run(&x, values, c, f) && theirs)

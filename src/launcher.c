@@ -1,6 +1,11 @@
 #include "launcher.h"
 
+#include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_MPI = 7 }; /* of both programs, as --help lists it */
 
 /* A launcher that cannot talk to this MPI starts P programs that each believe
  * to be alone.  What launchers say they have started: */
@@ -11,6 +16,24 @@ static const struct {
     {"PMI_SIZE", "use the mpirun of the MPI that peigh was built with"},
     {"SLURM_STEP_NUM_TASKS", "use srun --mpi=pmix"},
 };
+
+void launcher_check_srun(const char *program)
+{
+#ifdef OPEN_MPI
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    const char *task = getenv("SLURM_PROCID");
+    if (!tasks || !task || strtol(tasks, NULL, 10) < 2 ||
+        getenv("PMIX_NAMESPACE") || getenv("PMI_FD") || getenv("PMI_RANK") ||
+        getenv("OMPI_COMM_WORLD_SIZE"))
+        return;
+    if (strcmp(task, "0") == 0)
+        fprintf(stderr, "%s: %s tasks were started by srun but MPI cannot "
+                "see them: use srun --mpi=pmix\n", program, tasks);
+    exit(EXIT_MPI);
+#else
+    (void)program;
+#endif
+}
 
 peigh_status launcher_check(const struct ring *ring, struct failure *f)
 {

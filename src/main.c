@@ -8,6 +8,7 @@
 #include "idle.h"
 #include "keep.h"
 #include "launcher.h"
+#include "layout.h"
 #include "log.h"
 #include "output.h"
 #include "progress.h"
@@ -82,16 +83,20 @@ static void limit_blas_threads(void)
 }
 
 /* Before the columns are there: the buffers that MPI and the BLAS make on
- * first use belong to the machine, not to the run. */
+ * first use, for messages to every rank, too, belong to the machine, not to
+ * the run. */
 static peigh_status note_baseline(struct program *p, struct failure *f)
 {
     enum { SIZE = 64 };
     static double a[SIZE * SIZE], b[SIZE * SIZE];
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE,
                 1.0, a, SIZE, a, SIZE, 0.0, b, SIZE);
-    ring_max_double(&p->ring, b, SIZE * SIZE, f);
+    if (ring_greet(&p->ring, a, b, SIZE * SIZE, f) ||
+        ring_max_double(&p->ring, b, SIZE * SIZE, f))
+        return f->status;
     p->run.baseline_rss_bytes = resident_peak();
-    return f->status;
+    p->run.resident_bytes = process_bytes("VmRSS");
+    return ring_max_int64(&p->ring, &p->run.resident_bytes, 1, f);
 }
 
 static peigh_status open_matrix(struct program *p, struct failure *f)
@@ -113,25 +118,86 @@ static peigh_status open_matrix(struct program *p, struct failure *f)
     return range_check(&p->command.range, p->source.n, f);
 }
 
+static struct matrix matrix_of(const struct program *p)
+{
+    return (struct matrix){&p->source, p->command.solver.uplo,
+                           p->command.solver.symmetrize};
+}
+
+static struct intent intent_of(const struct program *p)
+{
+    const struct command *c = &p->command;
+    return (struct intent){
+        .solver = c->solver, .matrix = matrix_of(p),
+        .values_path = c->values_path, .vectors_path = c->vectors_path,
+        .check = c->check, .compare = c->compare, .peer = c->peer};
+}
+
 /* The numbers of the plan; nothing is allocated. */
-static void plan(struct program *p)
+static peigh_status plan(struct program *p, struct failure *f)
 {
     struct run *r = &p->run;
-    const peigh_layout *l = &p->layout;
-    peigh_memory_for(l->n, l->ranks, &p->command.solver, &r->plan);
-    r->check_bytes = p->command.check
-                         ? verify_bytes(l, p->source.random_access) : 0;
-    r->input_bytes = fill_bytes(&p->source);
-    r->output_bytes = output_bytes(p->command.values_path,
-                                   p->command.vectors_path);
-    r->checkpoints.bytes = p->command.checkpoint_path ? checkpoint_bytes(l)
-                                                      : 0;
-    r->solver.n = l->n;
-    r->solver.block = l->block;
-    r->solver.blocks = l->blocks;
-    r->solver.ranks = l->ranks;
-    int64_t pairs = l->blocks / 2;
-    r->solver.active_ranks = (int)(pairs < l->ranks ? pairs : l->ranks);
+    const struct intent intent = intent_of(p);
+    const struct blocks blocks = blocks_of(p->layout.n, p->layout.block);
+    int ranks = p->command.ranks ? p->command.ranks : p->ring.ranks;
+    r->plan = plan_for(&intent, blocks.n, ranks);
+    r->solver.n = blocks.n;
+    r->solver.block = p->layout.block;
+    r->solver.blocks = blocks.count;
+    r->solver.ranks = ranks;
+    r->solver.active_ranks = share_of(&blocks, 0, ranks).active;
+    if (p->command.checkpoint_path)
+        r->checkpoints.bytes = checkpoint_bytes(&p->layout);
+    if (intent.compare && r->plan.compare == INT64_MAX)
+        return fail(f, PEIGH_ERR_ARGUMENT, "N = %" PRId64 " is too large for "
+                    "%s on %d ranks: it counts in 32 bits; --no-compare "
+                    "leaves it out", blocks.n, peer_name(intent.peer), ranks);
+    return PEIGH_OK;
+}
+
+/* With --mem: how many ranks, and how large a matrix?  What MPI, the BLAS and
+ * the program take has been measured. */
+static void answer(struct program *p)
+{
+    struct run *r = &p->run;
+    const struct intent intent = intent_of(p);
+    int64_t bytes = p->command.mem - r->resident_bytes;
+    if (p->command.mem == 0)
+        return;
+    r->allowance.limit = p->command.mem;
+    r->allowance.left = bytes > 0 ? bytes : 0;
+    r->fewest_ranks = plan_ranks(&intent, r->solver.n, bytes);
+    r->largest_order = plan_order(&intent, r->solver.ranks, bytes);
+}
+
+/* Refuse on all ranks what does not fit on one of them. */
+static peigh_status admit(struct program *p, struct failure *f)
+{
+    struct run *r = &p->run;
+    struct allowance *a = &r->allowance;
+    const struct intent intent = intent_of(p);
+    char ranks[96] = "no number of ranks with as much each would do";
+    if (allowance_find(a, &p->ring, p->command.mem, f))
+        return f->status;
+    if (r->plan.most > a->left) {
+        int fewest = plan_ranks(&intent, r->solver.n, a->left);
+        if (fewest > 0)
+            snprintf(ranks, sizeof ranks, "%d ranks with as much each would "
+                     "do", fewest);
+        char shared[48] = "";
+        if (a->sharers > 1)
+            snprintf(shared, sizeof shared, ", shared by %d ranks",
+                     a->sharers);
+        const double mb = 1e-6;
+        fail(f, PEIGH_ERR_MEMORY, "rank %d has not enough memory: N = %" PRId64
+             " on %d ranks takes %.1f MB per rank%s, but %.1f MB are left of "
+             "%.1f MB (%s%s); %s", p->ring.rank, r->solver.n, r->solver.ranks,
+             mb * (double)r->plan.most,
+             intent.compare ? " (less with --no-compare)" : "",
+             mb * (double)a->left, mb * (double)a->limit, a->name, shared,
+             ranks);
+    }
+    return ring_agree(&p->ring, f);
 }
 
 static peigh_status allocate(struct program *p, struct failure *f)
@@ -143,12 +209,6 @@ static peigh_status allocate(struct program *p, struct failure *f)
              "columns; use more ranks", p->ring.rank,
              peigh_array_bytes(&p->layout));
     return ring_agree(&p->ring, f);
-}
-
-static struct matrix matrix_of(const struct program *p)
-{
-    return (struct matrix){&p->source, p->command.solver.uplo,
-                           p->command.solver.symmetrize};
 }
 
 /* Is somebody watching? */
@@ -285,10 +345,8 @@ static void report(struct program *p, struct failure *f)
     p->run.seconds.total = MPI_Wtime() - p->start;
     p->run.solver.status = f->status;
     memcpy(p->run.solver.message, f->message, sizeof f->message);
-    if (prints(p) && p->run.planned_only)
-        print_plan(&p->run);
-    else if (prints(p) && !failed(f))
-        print_table(&p->run);
+    if (prints(p) && !failed(f))
+        (p->run.planned_only ? print_plan : print_table)(&p->run);
     log_report(&p->log, &p->run);
     if (speaks(p))
         flush_output(p, &json);
@@ -339,18 +397,24 @@ static peigh_status check_outputs(struct program *p, struct failure *f)
     return f->status;
 }
 
+/* The stages, once the matrix is known. */
+static void work(struct program *p, struct failure *f)
+{
+    if (plan(p, f) || note_baseline(p, f))
+        return;
+    if (p->command.plan)
+        answer(p);
+    else if (!admit(p, f) && !allocate(p, f) && !fill(p, f) && !solve(p, f) &&
+             !write_results(p, f) && !check(p, f))
+        judge(&p->run, f);
+}
+
 static void run(struct program *p, struct failure *f)
 {
     p->run.matrix = p->command.matrix;
-    if (check_names(p, f) || open_matrix(p, f) || check_outputs(p, f)) {
-        report(p, f);
-        return;
-    }
-    plan(p);
     p->run.planned_only = p->command.plan;
-    if (!p->command.plan && !note_baseline(p, f) && !allocate(p, f) &&
-        !fill(p, f) && !solve(p, f) && !write_results(p, f) && !check(p, f))
-        judge(&p->run, f);
+    if (!check_names(p, f) && !open_matrix(p, f) && !check_outputs(p, f))
+        work(p, f);
     report(p, f);
 }
 
@@ -373,6 +437,7 @@ static bool greet(struct program *p, struct failure *f)
 int main(int argc, char **argv)
 {
     struct program p = {.run.yields = yield_when_idle()};
+    launcher_check_srun("peigh");
     MPI_Init(&argc, &argv);
     struct failure f = {.status = PEIGH_OK};
     p.start = MPI_Wtime();

@@ -147,6 +147,11 @@ static peigh_status fill_tile(const struct matrix *matrix,
     return PEIGH_OK;
 }
 
+bool matrix_is_mirrored(const struct matrix *matrix)
+{
+    return matrix->uplo != PEIGH_FULL || matrix->symmetrize;
+}
+
 int64_t matrix_fill_bytes(bool random_access, int64_t rows, int64_t columns)
 {
     int64_t entries = random_access ? (int64_t)MIRROR_TILE * MIRROR_TILE

@@ -34,6 +34,9 @@ peigh_status matrix_fill(const struct matrix *matrix, int64_t i0, int64_t i1,
                          int64_t j0, int64_t j1, double *a, int64_t lda,
                          struct failure *f);
 
+/* Is any entry read as its mirror image? */
+bool matrix_is_mirrored(const struct matrix *matrix);
+
 /* Bytes that matrix_fill takes, if it has to mirror, for a rectangle. */
 int64_t matrix_fill_bytes(bool random_access, int64_t rows, int64_t columns);
 

@@ -46,11 +46,12 @@ peigh_status judge(const struct run *run, struct failure *f)
             judge_measure("the error of the eigenvalues", v->known_error,
                           limit_of(EIGENVALUE_ERROR, s->n), f);
     }
-    if (s->memory.owned_bytes != run->plan.owned_bytes ||
-        s->memory.workspace_bytes != run->plan.workspace_bytes)
+    const peigh_memory *plan = &run->plan.solver;
+    if (s->memory.owned_bytes != plan->owned_bytes ||
+        s->memory.workspace_bytes != plan->workspace_bytes)
         fail(f, PEIGH_ERR_RESULT,
              "check failed: %" PRId64 " bytes were planned, %" PRId64 " taken",
-             run->plan.owned_bytes + run->plan.workspace_bytes,
+             plan->owned_bytes + plan->workspace_bytes,
              s->memory.owned_bytes + s->memory.workspace_bytes);
     return f->status;
 }
@@ -88,19 +89,47 @@ static void print_header(const struct run *run)
            s->block, s->blocks);
 }
 
+/* A number, or none where it is below the least that makes sense. */
+static void print_answer(const char *name, int64_t x, int64_t least)
+{
+    if (x >= least)
+        printf("  %-24s %14" PRId64 "\n", name, x);
+    else
+        printf("  %-24s %14s\n", name, "none");
+}
+
+/* With --mem: what it is enough for. */
+static void print_answers(const struct run *run)
+{
+    int64_t bytes = run->plan.most + run->resident_bytes;
+    printf("with --mem\n");
+    print_bytes(bytes <= run->allowance.limit ? "enough" : "too little",
+                run->allowance.limit);
+    print_answer("fewest ranks for this N", run->fewest_ranks, 1);
+    print_answer("largest N on these ranks", run->largest_order, 0);
+}
+
 void print_plan(const struct run *run)
 {
+    const struct plan *plan = &run->plan;
     print_header(run);
     printf("memory on the largest rank\n");
-    print_bytes("owned columns", run->plan.owned_bytes);
-    print_bytes("workspace", run->plan.workspace_bytes);
-    print_bytes("reading, before", run->input_bytes);
-    print_bytes("writing, afterwards", run->output_bytes);
-    print_bytes("checks, afterwards", run->check_bytes);
-    if (run->checkpoints.bytes > 0)
+    print_bytes("owned columns", plan->solver.owned_bytes);
+    print_bytes("their eigenvalues", plan->values);
+    print_bytes("workspace", plan->solver.workspace_bytes);
+    print_bytes("input", plan->input);
+    print_bytes("output, afterwards", plan->output);
+    print_bytes("checks, afterwards", plan->check);
+    print_bytes("comparison, afterwards", plan->compare);
+    print_bytes("most at any one time", plan->most);
+    print_bytes("MPI, BLAS, program", run->resident_bytes);
+    print_bytes("all together", plan->most + run->resident_bytes);
+    if (run->checkpoints.bytes > 0) {
         printf("on the disk\n");
-    if (run->checkpoints.bytes > 0)
         print_bytes("checkpoint, up to 3 of", run->checkpoints.bytes);
+    }
+    if (run->allowance.limit)
+        print_answers(run);
 }
 
 static void print_comparison(const struct run *run)
@@ -229,15 +258,29 @@ static void json_seconds(FILE *file, const struct run *run)
 
 static void json_memory(FILE *file, const struct run *run)
 {
+    const struct plan *plan = &run->plan;
+    const struct allowance *a = &run->allowance;
     const peigh_memory *m =
-        run->planned_only ? &run->plan : &run->solver.memory;
-    fprintf(file, "  \"memory\": {\"owned_bytes\": %" PRId64
-            ", \"workspace_bytes\": %" PRId64 ", \"peak_rss_bytes\": %" PRId64
-            ", \"baseline_rss_bytes\": %" PRId64 ", \"check_bytes\": %" PRId64
-            ", \"input_bytes\": %" PRId64 ", \"output_bytes\": %" PRId64
-            "},\n", m->owned_bytes, m->workspace_bytes, run->peak_rss_bytes,
-            run->baseline_rss_bytes, run->check_bytes, run->input_bytes,
-            run->output_bytes);
+        run->planned_only ? &plan->solver : &run->solver.memory;
+    const struct {
+        const char *name;
+        int64_t bytes;
+    } part[] = {
+        {"owned", m->owned_bytes},         {"workspace", m->workspace_bytes},
+        {"values", plan->values},          {"input", plan->input},
+        {"output", plan->output},          {"check", plan->check},
+        {"compare", plan->compare},        {"most", plan->most},
+        {"resident", run->resident_bytes}, {"peak_rss", run->peak_rss_bytes},
+        {"baseline_rss", run->baseline_rss_bytes}, {"limit", a->limit},
+        {"left", a->left}};
+    fprintf(file, "  \"memory\": {");
+    for (size_t k = 0; k < sizeof part / sizeof *part; k++)
+        fprintf(file, "\"%s_bytes\": %" PRId64 ", ", part[k].name,
+                part[k].bytes);
+    fprintf(file, "\"limit\": ");
+    json_string(file, a->name);
+    fprintf(file, "},\n  \"fewest_ranks\": %d, \"largest_order\": %" PRId64
+            ",\n", run->fewest_ranks, run->largest_order);
 }
 
 static void json_comparison(FILE *file, const struct comparison *c)

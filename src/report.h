@@ -2,8 +2,9 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "allowance.h"
+#include "plan.h"
 #include "resident.h"
-#include "verify.h"
 
 #include <stdio.h>
 
@@ -11,9 +12,11 @@
 struct run {
     const char *matrix;
     peigh_report solver;
-    peigh_memory plan;
-    int64_t check_bytes;
-    int64_t input_bytes, output_bytes; /* buffers, to read and to write */
+    struct plan plan;
+    struct allowance allowance;
+    int64_t resident_bytes;     /* MPI, BLAS, program; before the columns */
+    int fewest_ranks;           /* answers to --plan --mem */
+    int64_t largest_order;
     int64_t from, to;           /* pairs from .. to - 1 are written */
     bool planned_only;
     bool yields;                /* ranks share cores and yield when idle */

@@ -34,6 +34,32 @@ void ring_close(struct ring *ring)
         MPI_Comm_free(&ring->comm);
 }
 
+peigh_status ring_open_node(struct ring *node, const struct ring *ring,
+                            struct failure *f)
+{
+    memset(node, 0, sizeof *node);
+    node->comm = MPI_COMM_NULL;
+    if (checked(MPI_Comm_split_type(ring->comm, MPI_COMM_TYPE_SHARED,
+                                    ring->rank, MPI_INFO_NULL, &node->comm),
+                f))
+        return f->status;
+    MPI_Comm_rank(node->comm, &node->rank);
+    MPI_Comm_size(node->comm, &node->ranks);
+    return PEIGH_OK;
+}
+
+/* In round k the ranks r and k - r, modulo their number, are partners. */
+peigh_status ring_greet(struct ring *ring, double *out, double *in, int count,
+                        struct failure *f)
+{
+    for (int k = 0; k < ring->ranks && !failed(f); k++) {
+        int partner = (k - ring->rank + ring->ranks) % ring->ranks;
+        if (partner != ring->rank)
+            ring_swap(ring, partner, out, count, in, count, f);
+    }
+    return f->status;
+}
+
 peigh_status ring_agree(struct ring *ring, struct failure *f)
 {
     int mine = failed(f) ? ring->rank : ring->ranks, lowest = ring->ranks;
@@ -126,4 +152,10 @@ peigh_status ring_bcast(struct ring *ring, double *x, int count, int root,
                         struct failure *f)
 {
     return checked(MPI_Bcast(x, count, MPI_DOUBLE, root, ring->comm), f);
+}
+
+peigh_status ring_bcast_int64(struct ring *ring, int64_t *x, int count,
+                              int root, struct failure *f)
+{
+    return checked(MPI_Bcast(x, count, MPI_INT64_T, root, ring->comm), f);
 }

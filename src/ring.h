@@ -19,6 +19,15 @@ struct ring {
 peigh_status ring_open(struct ring *ring, MPI_Comm comm, struct failure *f);
 void ring_close(struct ring *ring);
 
+/* The ranks of ring that share a node's memory with this one.  Collective. */
+peigh_status ring_open_node(struct ring *node, const struct ring *ring,
+                            struct failure *f);
+
+/* Send a few numbers to every rank and take as many, so that MPI makes its
+ * connections and their buffers now.  Collective. */
+peigh_status ring_greet(struct ring *ring, double *out, double *in, int count,
+                        struct failure *f);
+
 /* Make the failure of the lowest failing rank everybody's.  Collective; to be
  * called by all before the next message after anything that can fail. */
 peigh_status ring_agree(struct ring *ring, struct failure *f);
@@ -46,5 +55,7 @@ peigh_status ring_sum_double(struct ring *ring, double *x, int count,
 peigh_status ring_max_before(struct ring *ring, double *x, struct failure *f);
 peigh_status ring_bcast(struct ring *ring, double *x, int count, int root,
                         struct failure *f);
+peigh_status ring_bcast_int64(struct ring *ring, int64_t *x, int count,
+                              int root, struct failure *f);
 
 #endif

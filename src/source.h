@@ -16,6 +16,7 @@ struct source {
     void *state;         /* the source's own */
     int64_t buffer_bytes; /* what it takes while it fills, at most; 0 if that
                            * is not worth a line in the plan */
+    int64_t bytes_per_column; /* what it keeps, times the order */
     int64_t band;        /* columns to ask for at a time when a rank's own
                           * are read (see fill.c); 0: all of them at once */
     struct progress *progress; /* NULL, or to be told how far a fill is */

@@ -303,6 +303,7 @@ peigh_status source_open_gallery(struct source *source, const char *spec,
         if (read_spec(g, text, f) == PEIGH_OK &&
             gallery_setup(g, f) == PEIGH_OK) {
             source->n = g->n;
+            source->bytes_per_column = g->d ? sizeof *g->d : 0;
             if (g->entry->eigenvalues && !g->no_eigenvalues)
                 source->eigenvalues = gallery_eigenvalues;
         }

@@ -18,11 +18,6 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static bool is_mirrored(const struct matrix *matrix)
-{
-    return matrix->uplo != PEIGH_FULL || matrix->symmetrize;
-}
-
 static int64_t piece_doubles(int64_t n, bool vectors)
 {
     return STREAM_COLUMNS * min64(n, STREAM_ROWS) * (vectors ? 2 : 1);
@@ -58,7 +53,8 @@ peigh_status stream_open(struct stream *s, struct ring *ring,
     if (!s->buffer || (keep && !s->own))
         fail(f, PEIGH_ERR_MEMORY, "no memory to check the result: %lld bytes",
              (long long)stream_bytes(n, layout->count, !keep,
-                                     is_mirrored(matrix), vectors != NULL));
+                                     matrix_is_mirrored(matrix),
+                                     vectors != NULL));
     else if (keep)
         matrix_fill(matrix, 0, n, layout->first,
                     layout->first + layout->count, s->own, n, f);

@@ -184,6 +184,7 @@ int main(int argc, char **argv)
     struct program p = {.result = NULL};
     struct failure f = {.status = PEIGH_OK};
     yield_when_idle();
+    launcher_check_srun("peigh-sum");
     MPI_Init(&argc, &argv);
     if (ring_open(&p.ring, MPI_COMM_WORLD, &f) == PEIGH_OK) {
         sum_command_read(&p.command, argc, argv, &f);

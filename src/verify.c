@@ -51,19 +51,15 @@ static int64_t bytes_needed(int64_t n, int64_t count, bool random_access,
          + (check_doubles(count) + (known ? n : 0)) * (int64_t)sizeof(double);
 }
 
-int64_t verify_bytes(const peigh_layout *layout, bool random_access)
+int64_t verify_bytes(const peigh_layout *layout, bool random_access,
+                     bool mirrored)
 {
     peigh_options options = peigh_options_default();
+    peigh_layout first; /* rank 0 has the most columns */
     options.block = layout->block;
-    int64_t most = layout->count;
-    for (int rank = 0; rank < layout->ranks; rank++) {
-        peigh_layout other;
-        if (!peigh_layout_for(layout->n, rank, layout->ranks, &options,
-                              &other)
-            && other.count > most)
-            most = other.count;
-    }
-    return bytes_needed(layout->n, most, random_access, true, true);
+    if (peigh_layout_for(layout->n, 0, layout->ranks, &options, &first))
+        return 0;
+    return bytes_needed(first.n, first.count, random_access, mirrored, true);
 }
 
 /* ||A|| and the scale.  With ||A|| = 0 every entry of A must be 0: any other
@@ -238,7 +234,7 @@ peigh_status verify_result(struct ring *ring, const peigh_layout *layout,
 
     const struct source *source = matrix->source;
     v->bytes = bytes_needed(layout->n, layout->count, source->random_access,
-                            matrix->uplo != PEIGH_FULL || matrix->symmetrize,
+                            matrix_is_mirrored(matrix),
                             source->eigenvalues != NULL);
     v->seconds = MPI_Wtime() - start;
     if (!ring_max_int64(ring, &v->bytes, 1, f))

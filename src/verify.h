@@ -24,8 +24,10 @@ peigh_status verify_result(struct ring *ring, const peigh_layout *layout,
                            const double *values, struct verification *v,
                            struct failure *f);
 
-/* Bytes per rank that verify_result will take, largest over ranks. */
-int64_t verify_bytes(const peigh_layout *layout, bool random_access);
+/* Bytes per rank that verify_result will take, largest over ranks.
+ * mirrored: entries are read as their mirror images (matrix_is_mirrored). */
+int64_t verify_bytes(const peigh_layout *layout, bool random_access,
+                     bool mirrored);
 
 /* The solvers of ScaLAPACK that a run can be compared with. */
 enum peer { PDSYEV, PDSYEVD, PDSYEVR, PEERS };
@@ -38,6 +40,12 @@ struct comparison {
     int64_t bytes;                    /* a, z and work on the largest rank */
     int rows, columns;                /* process grid */
 };
+
+/* Bytes per rank that compare_peer will take, ScaLAPACK's own buffers
+ * included, largest over ranks; INT64_MAX where the peer, which counts in 32
+ * bits, cannot solve this order on so many ranks. */
+int64_t compare_bytes(const peigh_layout *layout, enum peer peer,
+                      bool random_access, bool mirrored);
 
 /* Solve the same matrix with a peer on its own 2-D block-cyclic copy over a
  * grid as square as the number of ranks allows.

@@ -4,7 +4,8 @@
 #
 # Labels: quick (one process), mpi (several ranks), hard (every difficult
 # matrix), memory (measures resident memory), cli (the program), checkpoint
-# (stopped and resumed), install.
+# (stopped and resumed), install, slurm (a Slurm of one node, where it is
+# installed).
 
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
@@ -21,7 +22,7 @@ macro(peigh_mpi_test program labels timeout)
 endmacro()
 
 foreach(program test_schedule test_product test_rotate test_small test_source
-        test_fuzz)
+        test_fuzz test_plan test_cgroup)
     peigh_test(${program} quick 60 "@BUILD@/${program}")
 endforeach()
 
@@ -59,7 +60,9 @@ peigh_cli_tests(cli "cli;mpi" 90)
 peigh_cli_tests(cli_files "cli;mpi" 90)
 peigh_cli_tests(cli_sum "cli;mpi" 90)
 peigh_cli_tests(cli_streamed "cli;mpi" 90)
+peigh_cli_tests(limits "cli;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
+peigh_cli_tests(slurm "slurm" 90)
 
 file(GLOB objects "@BUILD@/*.o")
 peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})

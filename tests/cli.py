@@ -93,16 +93,21 @@ def stop(process):
     process.communicate()
 
 
-def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE):
-    """Run a command to its end; limit: bytes of address space."""
-    def set_limit():
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+def start(command, folder, env=None, limit=None, stdout=subprocess.PIPE,
+          group=None):
+    """Run a command to its end; limit: bytes of address space; group: the
+    folder of a control group to run in."""
+    def confine():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
 
     process = subprocess.Popen(
         [str(word) for word in command], cwd=folder, env=environment(env),
         stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
-        preexec_fn=set_limit if limit else None)
+        preexec_fn=confine if limit or group else None)
     try:
         out, err = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -622,6 +627,54 @@ def plan_is_what_a_run_then_reports(folder):
         expect(plan["sweeps"] == 0 and plan["off_norms"] == [], plan)
 
 
+def plan_is_for_any_number_of_ranks_without_starting_them(folder):
+    for n, ranks in ((130, 16), (65, 3), (1, 2)):
+        options = ["-n", n, "gallery:gaussian", "--compare", "pdsyev"]
+        plan = report(folder, 1, "--plan", "--ranks", ranks, *options)
+        run = report(folder, ranks, *options)
+        for key in ("owned_bytes", "workspace_bytes", "most_bytes",
+                    "compare_bytes"):
+            expect(plan["memory"][key] == run["memory"][key], n, ranks, key)
+        for key in ("n", "ranks", "active_ranks", "block", "blocks"):
+            expect(plan[key] == run[key], n, ranks, key)
+    large = report(folder, 1, "--plan", "-n", 100_000, "--ranks", 1024)
+    owned = large["memory"]["owned_bytes"]
+    expect(8e10 / 1024 <= owned <= 1.5 * 8e10 / 1024, owned)
+
+
+def plan_counts_what_the_peers_of_scalapack_take(folder):
+    for peer in ("pdsyev", "pdsyevd", "pdsyevr"):
+        for n, ranks in ((1, 2), (100, 1), (257, 3), (300, 16)):
+            run = report(folder, ranks, "--compare", peer, "-n", n,
+                         "gallery:gaussian")
+            taken, planned = run[peer]["bytes"], run["memory"]["compare_bytes"]
+            expect(0 < taken <= planned, peer, n, ranks, taken, planned)
+
+
+def plan_with_mem_says_the_fewest_ranks_and_the_largest_order(folder):
+    def plan(*options):
+        return report(folder, 1, "--plan", "--mem", "64M", *options)
+
+    def fits(p):
+        memory = p["memory"]
+        return memory["most_bytes"] <= memory["left_bytes"]
+
+    for compare in ([], ["--compare", "pdsyev"]):
+        n, options = 9000, ["gallery:gaussian", *compare]
+        fewest = plan("-n", n, *options)["fewest_ranks"]
+        # What MPI takes is measured and differs a little from run to run.
+        expect(fits(plan("-n", n - 100, "--ranks", fewest, *options)), fewest)
+        expect(not fits(plan("-n", n, "--ranks", fewest - 1, *options)),
+               fewest)
+        largest = plan("--ranks", 4, *options)["largest_order"]
+        expect(fits(plan("--ranks", 4, "-n", largest - 100, *options)),
+               largest)
+        expect(not fits(plan("--ranks", 4, "-n", largest + 100, *options)),
+               largest)
+    nothing = report(folder, 1, "--plan", "--mem", "1M", "-n", 10)
+    expect(nothing["fewest_ranks"] == 0 and nothing["largest_order"] == -1)
+
+
 def plan_of_a_file_takes_its_order(folder):
     expect(report(folder, 2, "--plan", save(folder, gaussian(41)))["n"] == 41)
 
@@ -745,6 +798,12 @@ def options_with_wrong_values_are_refused_by_name(folder):
             (["--tol", "nan"], ("--tol", "nan")),
             (["--max-sweeps", 0], ("--max-sweeps", "0")),
             (["--seed", "-1"], ("--seed", "-1")),
+            (["--mem", "4"], ("--mem", "4", "unit")),
+            (["--mem", "-1G"], ("--mem", "-1G")),
+            (["--mem", "4X"], ("--mem", "4X")),
+            (["--mem", "nanG"], ("--mem", "nan")),
+            (["--plan", "--ranks", "0"], ("--ranks", "0")),
+            (["--ranks", "4"], ("--ranks", "--plan")),
             (["--uplo", "both"], ("--uplo", "both", "lower")),
             (["--compare", "elpa"], ("--compare", "elpa", "pdsyev")),
             (["-o", "values.csv"], ("--values", "values.csv", ".txt")),
@@ -833,7 +892,7 @@ def a_result_that_fails_its_check_ends_with_its_own_code(folder):
 
 
 def a_matrix_beyond_all_memory_is_refused_with_the_numbers(folder):
-    refuse(folder, MEMORY, ("memory", "bytes"), "-n", BEYOND_MEMORY,
+    refuse(folder, MEMORY, ("memory", "MB"), "-n", BEYOND_MEMORY,
            "gallery:gaussian", ranks=3)
 
 
@@ -845,15 +904,22 @@ def skip_unless_mpi_starts_under_the_limit(where):
 def columns_beyond_the_memory_limit_are_refused_with_the_numbers(folder):
     """Of 1.6 GB per rank."""
     skip_unless_mpi_starts_under_the_limit(folder)
-    refuse(folder, MEMORY, ("memory", "bytes"), "-n", 20000, "gallery:min",
-           limit=LIMIT)
+    refuse(folder, MEMORY, ("memory", "MB", "ulimit -v", "ranks"), "-n",
+           20000, "gallery:min", limit=LIMIT)
 
 
 def one_rank_without_memory_stops_them_all(folder):
     """Of two ranks with columns of 1.6 GB, one is limited."""
     skip_unless_mpi_starts_under_the_limit(folder)
-    refuse(folder, MEMORY, ("rank 1", "memory", "bytes"), "-n", 20000,
-           "gallery:min", limited_rank=1)
+    refuse(folder, MEMORY, ("rank 1", "memory", "MB", "ulimit -v"), "-n",
+           20000, "gallery:min", limited_rank=1)
+
+
+def one_allocation_that_fails_stops_all_ranks(folder):
+    """The user has vouched for memory that rank 1 does not have."""
+    skip_unless_mpi_starts_under_the_limit(folder)
+    refuse(folder, MEMORY, ("rank 1", "no memory", "bytes"), "--mem", "1T",
+           "-n", 20000, "gallery:min", limited_rank=1)
 
 
 def a_failure_that_only_the_last_rank_sees_stops_them_all(folder):
