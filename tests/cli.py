@@ -660,7 +660,7 @@ def plan_with_mem_says_the_fewest_ranks_and_the_largest_order(folder):
         return memory["most_bytes"] <= memory["left_bytes"]
 
     for compare in ([], ["--compare", "pdsyev"]):
-        n, options = 9000, ["gallery:gaussian", *compare]
+        n, options = 9000, ["gallery:gaussian", "--block", 16, *compare]
         fewest = plan("-n", n, *options)["fewest_ranks"]
         # What MPI takes is measured and differs a little from run to run.
         expect(fits(plan("-n", n - 100, "--ranks", fewest, *options)), fewest)
