@@ -29,8 +29,12 @@ ELPA_PC      := $(call first_known,elpa)
 ELPA_CFLAGS  ?= $(if $(ELPA_PC),-DPEIGH_BENCH_ELPA $(shell $(PKG_CONFIG) --cflags $(ELPA_PC)))
 ELPA_LIBS    ?= $(if $(ELPA_PC),$(shell $(PKG_CONFIG) --libs $(ELPA_PC)))
 
-# HDF5 files, where there is a library for them; `make HDF5_PC=` does without.
-HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5 hdf5-serial)
+# Checksums; every Open MPI brings it along.
+ZLIB_LIBS ?= $(or $(shell $(PKG_CONFIG) --libs zlib 2>/dev/null),-lz)
+
+# HDF5 files, where there is a library for them; `make HDF5_PC=` does without,
+# another MPI wants its own (HDF5_PC=hdf5-mpich).
+HDF5_PC      ?= $(call first_known,hdf5-openmpi hdf5-serial hdf5)
 HDF5_CFLAGS  ?= $(if $(HDF5_PC),$(filter -I%,$(shell $(PKG_CONFIG) --cflags $(HDF5_PC))))
 HDF5_LIBS    ?= $(if $(HDF5_PC),$(filter-out -lmpi,$(shell $(PKG_CONFIG) --libs $(HDF5_PC))))
 
@@ -45,11 +49,12 @@ VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
 
 # The library, and what the program adds to it.
-LIBRARY := solve arguments cells gather schedule layout ring pair product small rotate \
-           definite \
-           bounds cholesky permute input mirror memory search failure
-PROGRAM := main command idle plan allowance cgroup report verify compare matrix stream fill progress \
-           output part range source source_file source_binary source_npy \
+LIBRARY := solve seam eigenpairs arguments cells gather schedule layout ring pair \
+           product small rotate definite bounds cholesky permute input mirror \
+           memory search failure
+PROGRAM := main command idle interrupt keep log plan allowance cgroup report \
+           verify compare matrix stream fill progress \
+           checkpoint output part range source source_file source_binary source_npy \
            source_raw source_mtx lines source_gallery gallery_formula \
            gallery_spectra hdf5_name \
            $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
@@ -97,7 +102,7 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 $(BUILD)/product.o $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 # Internal names are made local: only peigh_* remains.
 $(BUILD)/libpeigh.a: $(library_objects)
@@ -141,7 +146,7 @@ $(VECTOR_TESTS:%=$(BUILD)/%_$(1)): $(BUILD)/%_$(1): tests/%.c $(VECTOR_CODE:%=sr
 	$$(call say,LD) $$(CC) $$(ALL_CFLAGS) $$(VECTOR_FLAGS) -march=$(1) \
 	    -DINSTRUCTION_SET='"$(1)"' -MMD -MP $$(CHECK_CFLAGS) $$(LDFLAGS) -o $$@ \
 	    $$< $(VECTOR_CODE:%=src/%.c) $(scalar_objects) $$(CHECK_LIBS) \
-	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) $$(HDF5_LIBS) -lm
+	    -Wl,--no-as-needed $$(BLAS_LIBS) $$(SCALAPACK_LIBS) $$(HDF5_LIBS) $$(ZLIB_LIBS) -lm
 endef
 $(foreach l,$(LEVELS),$(eval $(call level,$(l))))
 
@@ -151,7 +156,7 @@ tests: build-tests
 $(tests): $(BUILD)/%: tests/%.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) -DTEST_PYTHON='"$(PYTHON)"' -MMD -MP \
 	    $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< $(test_objects) $(CHECK_LIBS) \
-	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	    -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 # The example of the README, as it stands there.
 $(BUILD)/example.c: README.md
@@ -177,10 +182,10 @@ sanitize:
 .PHONY: sanitize-suite
 sanitize-suite: build-tests $(BUILD)/peigh
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
-	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install'
+	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install|limits|slurm'
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
-	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) -lm
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
 
 valgrind:
 	@scripts/setup.sh valgrind
@@ -218,7 +223,7 @@ fuzz:
 # peigh's BLAS comes first, so that it is everybody's.
 $(BUILD)/bench: tests/bench.c $(test_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(ELPA_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< \
-	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) -lm
+	    $(test_objects) -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ELPA_LIBS) $(ZLIB_LIBS) -lm
 
 bench:
 	@BUILD=$(BUILD) scripts/bench.sh
@@ -227,8 +232,9 @@ bench:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	    $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 peigh $(DESTDIR)$(PREFIX)/bin
+	install -m 644 src/peigh.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/peigh.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 libpeigh.a $(DESTDIR)$(PREFIX)/lib
 	install -m 755 libpeigh.so $(DESTDIR)$(PREFIX)/lib/libpeigh.so.0

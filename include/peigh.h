@@ -59,6 +59,7 @@ typedef enum peigh_status {
     PEIGH_ERR_RESULT,         /* the result failed the solver's own check */
     PEIGH_ERR_IO,             /* the program only: files */
     PEIGH_ERR_MPI,            /* message: MPI's reason */
+    PEIGH_ERR_INTERRUPTED,    /* the program only: by a signal */
 } peigh_status;
 
 /* Which entries of the matrix are read. */

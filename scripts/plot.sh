@@ -3,9 +3,17 @@
 # against N, a row of panels for each number of ranks.
 #
 #   scripts/plot.sh FILE.csv [OUT.png]        default: FILE.png
+#
+# Or a run, from its log (peigh --log FILE): how the largest cosine falls from
+# sweep to sweep, and, when the run has ended, where its time went.
+#
+#   scripts/plot.sh --run FILE [OUT.png]      default: FILE.png
 set -eu
-csv=${1:?usage: scripts/plot.sh FILE.csv [OUT.png]}
+run=no
+if [ "${1:-}" = --run ]; then run=yes; shift; fi
+csv=${1:?usage: scripts/plot.sh [--run] FILE [OUT.png]}
 png=${2:-${csv%.csv}.png}
+[ -n "${2:-}" ] || [ $run = no ] || png=$csv.png
 [ -r "$csv" ] || { echo "plot: cannot read $csv" >&2; exit 1; }
 command -v gnuplot >/dev/null || {
     echo "peigh: missing (Debian's package names): gnuplot-nox" >&2
@@ -15,6 +23,57 @@ command -v gnuplot >/dev/null || {
 }
 data=$(mktemp)
 trap 'rm -f "$data"' EXIT
+
+# --- a run ------------------------------------------------------------------
+
+# One panel or two, side by side.
+plot_run() {
+    # SWEEP OFF-NORM SECONDS: of a sweep that was done twice, before and after
+    # a run was taken up again, the last; and a cosine of 0 is not on a
+    # logarithmic scale.
+    sed -n 's/^{"sweep": \([0-9]*\), "off_norm": \([^,]*\),.*"seconds": \([^,]*\),.*/\1 \2 \3/p' "$csv" |
+        awk '$2 > 0 { line[$1] = $0; if ($1 > last) last = $1 }
+             END { for (k = 1; k <= last; k++) if (k in line) print line[k] }' \
+            >"$data"
+    [ -s "$data" ] || { echo "plot: no sweeps in $csv" >&2; exit 1; }
+    # The report is the last line, once there is one.
+    report=$(tail -n 1 "$csv" | grep '"peigh": ' || true)
+    value() { echo "$report" | sed -n "s/.*\"$1\": \([^,}]*\)[,}].*/\1/p"; }
+    panels=1
+    if [ -n "$report" ]; then panels=2; fi
+    title=$csv
+    [ $panels = 1 ] || title="$(value matrix | tr -d '"'), N = $(value n), $(value ranks) ranks"
+    echo "set terminal pngcairo size $((panels * 600)),460 font 'sans,11' noenhanced"
+    echo "set output '$png'"
+    echo "set multiplot layout 1,$panels title '$(echo "$title" | tr -d "'")'"
+    echo "set grid; set key outside below"
+    echo "set title 'largest cosine between columns, against the sweep'"
+    echo "set logscale y; set format y '%.0e'; set yrange [1e-17:1]"
+    echo "set xtics 1; set xrange [0.5:$(tail -n 1 "$data" | cut -d ' ' -f 1).5]"
+    echo "plot '$data' using 1:2 with linespoints lw 2 pt 7 lc rgb 'black' notitle"
+    if [ $panels = 2 ]; then
+        echo "set title 'seconds, slowest rank'"
+        echo "unset logscale; set format y '%g'; set yrange [0:*]"
+        echo "set xrange [*:*]"
+        echo "set style fill solid 0.7; set boxwidth 0.7; set xtics auto"
+        echo "\$phases << end"
+        for phase in read setup gram rotate update exchange checkpoint write check; do
+            echo "$phase $(value $phase)"
+        done
+        echo "end"
+        echo "set xtics rotate by -35"
+        echo "plot \$phases using 0:2:xtic(1) with boxes lc rgb '#0072b2' notitle"
+    fi
+}
+
+if [ $run = yes ]; then
+    commands=$(plot_run)
+    echo "$commands" | gnuplot
+    echo "$png"
+    exit
+fi
+
+# --- a benchmark ------------------------------------------------------------
 
 # RANKS SOLVER N SECONDS MEGABYTES, medians over the rounds of the last date,
 # solvers in the order of the benchmark and two blank lines between curves

@@ -34,6 +34,7 @@ has pkg-config || need pkg-config
 has mpirun || need openmpi-bin
 has mpicc || need libopenmpi-dev
 # Own choices, given to make, are not looked for.
+[ -n "${ZLIB_LIBS:-}" ] || has_library zlib || need zlib1g-dev
 [ -n "${BLAS_LIBS:-}" ] || has_library openblas || has_library flexiblas ||
     need libopenblas-serial-dev
 [ -n "${SCALAPACK_LIBS:-}" ] || has_library scalapack-openmpi ||

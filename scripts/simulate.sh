@@ -69,7 +69,7 @@ make_smpi $objects >/dev/null
 # shellcheck disable=SC2086,SC2046
 smpicc -std=c11 -D_GNU_SOURCE -O2 -fPIC -Iinclude -Isrc -o $build/peigh \
     $objects scripts/simulate_nocompare.c -Wl,--wrap=peigh_solve \
-    $(from_makefile BLAS_LIBS) -lm
+    $(from_makefile BLAS_LIBS) $(from_makefile ZLIB_LIBS) -lm
 
 # --- running ----------------------------------------------------------------
 

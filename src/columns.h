@@ -18,6 +18,11 @@ struct block {
     int64_t width;
 };
 
+/* Two blocks that meet; blocks without columns where there are none. */
+struct block_pair {
+    struct block low, high;
+};
+
 static inline double *column(const struct columns *c, int64_t j)
 {
     return c->a + j * c->lda;

@@ -16,7 +16,8 @@
 
 enum option_code {
     TOL = 256, MAX_SWEEPS, SEED, UPLO, SYMMETRIZE, DEFINITE, CHECK, NO_CHECK,
-    COMPARE, NO_COMPARE, JSON, PLAN, RANKS, MEM, HELP, VERSION, RAW, RANGE,
+    COMPARE, NO_COMPARE, JSON, LOG, CHECKPOINT, EVERY, RESUME, PLAN, RANKS,
+    MEM, HELP, VERSION, RAW, RANGE,
 };
 
 static const struct option long_options[] = {
@@ -37,6 +38,10 @@ static const struct option long_options[] = {
     {"compare", required_argument, NULL, COMPARE},
     {"no-compare", no_argument, NULL, NO_COMPARE},
     {"json", required_argument, NULL, JSON},
+    {"log", required_argument, NULL, LOG},
+    {"checkpoint", required_argument, NULL, CHECKPOINT},
+    {"every", required_argument, NULL, EVERY},
+    {"resume", required_argument, NULL, RESUME},
     {"plan", no_argument, NULL, PLAN},
     {"ranks", required_argument, NULL, RANKS},
     {"mem", required_argument, NULL, MEM},
@@ -45,6 +50,8 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
 };
+
+static const double default_minutes = 30.0; /* between checkpoints */
 
 static const char usage_text[] =
 "Usage: mpirun -np P peigh [options] [MATRIX]\n"
@@ -89,6 +96,13 @@ static const char usage_text[] =
 "                         solve again with ScaLAPACK, on its own copy\n"
 "      --no-compare       do not, even without MATRIX\n"
 "      --json FILE        write the report as JSON; - is standard output\n"
+"      --log FILE         a line of JSON after each sweep, the report at the end\n"
+"      --checkpoint FILE  on SIGUSR1 and at intervals, write what is needed to\n"
+"                         go on later; on SIGTERM and SIGINT, too, and end with\n"
+"                         exit code 8.  The one before it is FILE.old\n"
+"      --every MINUTES    the interval (default 30)\n"
+"      --resume FILE      go on from this checkpoint (FILE.old if it is damaged)\n"
+"                         of the same MATRIX and options, on any number of ranks\n"
 "      --plan             print the memory a run would take, and exit; with\n"
 "                         --mem also the fewest ranks for this N, and the\n"
 "                         largest N for these ranks\n"
@@ -101,7 +115,8 @@ static const char usage_text[] =
 "\n"
 "Exit codes: 0 done; 1 wrong usage; 2 input missing, malformed, not finite,\n"
 "not symmetric or not positive definite; 3 no convergence; 4 out of memory;\n"
-"5 the result failed a check; 6 output could not be written; 7 MPI failed.\n"
+"5 the result failed a check; 6 output could not be written; 7 MPI failed;\n"
+"8 interrupted by a signal, after a checkpoint.\n"
 "\n"
 "Gallery (default order 500 unless said; n= and seed= go anywhere):\n";
 
@@ -152,6 +167,15 @@ static int64_t read_size(const char *option, const char *value,
         return 0;
     }
     return (int64_t)x;
+}
+
+static double read_minutes(const char *value, struct failure *f)
+{
+    char *end;
+    double x = strtod(value, &end);
+    if (end == value || *end || !(x > 0.0 && isfinite(x)))
+        wrong(f, "--every", value, "a number of minutes above 0");
+    return x;
 }
 
 static peigh_uplo read_uplo(const char *value, struct failure *f)
@@ -237,6 +261,10 @@ static void apply(struct command *c, int option, const char *value,
         break;
     case NO_COMPARE: c->compare = false; break;
     case JSON: c->json_path = value; break;
+    case LOG: c->log_path = value; break;
+    case CHECKPOINT: c->checkpoint_path = value; break;
+    case EVERY: c->every = 60.0 * read_minutes(value, f); break;
+    case RESUME: c->resume_path = value; break;
     case PLAN: c->plan = true; break;
     case RANKS:
         c->ranks = (int)read_integer("--ranks", value, 1, INT_MAX, f);
@@ -287,6 +315,10 @@ peigh_status command_read(struct command *c, int argc, char **argv,
              "--symmetrize needs both triangles; leave --uplo out");
     if (c->raw.item && optind == argc)
         fail(f, PEIGH_ERR_ARGUMENT, "--raw needs a MATRIX: the file");
+    if (c->every > 0.0 && !c->checkpoint_path)
+        fail(f, PEIGH_ERR_ARGUMENT, "--every needs --checkpoint FILE");
+    if (!(c->every > 0.0))
+        c->every = 60.0 * default_minutes;
     c->matrix = optind < argc ? argv[optind] : "gallery:gaussian";
     if (compare < 0)
         c->compare = optind == argc && !c->plan;

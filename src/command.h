@@ -15,6 +15,9 @@ struct command {
     const char *vectors_path;
     struct range range;       /* of the pairs that are written */
     const char *json_path;    /* "-": standard output */
+    const char *log_path;     /* NULL: no log */
+    const char *checkpoint_path, *resume_path; /* NULL: not asked for */
+    double every;             /* seconds from checkpoint to checkpoint */
     bool check;
     bool compare;             /* with ... */
     enum peer peer;

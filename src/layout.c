@@ -15,14 +15,10 @@
 
 enum {
     HEADER_SCRATCH_MIN = 3, /* the vectors of bounds.c */
-    /* Default block width, in multiples of the least, so that there are
-     * eight blocks where n allows: fewer and wider ones take fewer steps,
-     * and a sweep less.  Up to 16 columns the rotations of a meeting cost no
-     * more than its matrix products.  A function of n alone, so that the
-     * bits of the result are, too. */
-    BLOCK_UNIT = 4,
-    BLOCK_DEFAULT_MAX = 16,
-    DEFAULT_BLOCKS = 8,
+    BLOCK_MIN = 4, BLOCK_MIDDLE = 16, BLOCK_LARGE = 32, /* defaults */
+    BLOCKS_MIN = 8,          /* that many blocks where n allows */
+    ORDER_IN_CACHE = 2048,   /* a matrix of 32 MiB */
+    ORDER_IN_MEMORY = 3072,
 };
 
 static int64_t min(int64_t a, int64_t b)
@@ -30,21 +26,37 @@ static int64_t min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* A function of n alone, so that the bits of the result are, too.
+ *
+ * Small n: eight blocks, of multiples of 4 columns; fewer and wider ones take
+ * fewer messages, and a sweep less.  From 16 columns on the rotations of a
+ * meeting, w^3 operations that run at a third of the rate of the products,
+ * cost more than wider blocks save, until a rank's columns do not fit into its
+ * cache: then there are 5w/8 operations for each byte that comes and goes, and
+ * wider blocks are worth their price.  (The other price is that at most n / 2w
+ * ranks have work.) */
 int64_t peigh_default_block(int64_t n)
 {
-    const int64_t unit = DEFAULT_BLOCKS * BLOCK_UNIT;
-    int64_t block = BLOCK_UNIT * (n / unit + (n % unit != 0 || n == 0));
-    return min(block, BLOCK_DEFAULT_MAX);
+    if (n <= BLOCKS_MIN * BLOCK_MIDDLE)
+        return BLOCK_MIN * (n > 0 ? divide_up(n, BLOCKS_MIN * BLOCK_MIN) : 1);
+    return n <= ORDER_IN_CACHE    ? BLOCK_MIDDLE
+           : n <= ORDER_IN_MEMORY ? (BLOCK_MIDDLE + BLOCK_LARGE) / 2
+                                  : BLOCK_LARGE;
 }
 
 struct blocks blocks_of(int64_t n, int64_t block)
 {
-    int64_t pairs = n / (2 * block) + (n % (2 * block) != 0);
+    int64_t pairs = divide_up(n, 2 * block);
     if (pairs == 0)
         pairs = 1;
     int64_t count = 2 * pairs;
     return (struct blocks){
-        .n = n, .count = count, .widest = n / count + (n % count != 0)};
+        .n = n, .count = count, .widest = divide_up(n, count)};
 }
 
 int64_t block_first(const struct blocks *blocks, int64_t b)

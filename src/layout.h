@@ -33,12 +33,15 @@ int slot_owner(const struct blocks *blocks, int64_t slot, int ranks);
  * many as a block has columns and three at least, are scratch: Lanczos
  * vectors (bounds.c), keys to sort by (permute.c), the multipliers of a panel
  * (cholesky.c), and in the sweeps the column's part of its block's Gram matrix
- * (pair.c).  The last two stay in their place whatever becomes of the column:
+ * (pair.c).  The last ones stay in their place whatever becomes of the column:
  */
 enum {
     HEADER_NUMBER,   /* the row and column of the caller's matrix that was
                       * sorted to this place */
-    HEADER_DIAGONAL, /* a diagonal entry, kept */
+    HEADER_CHANGED,  /* in a block's first column: the step in which the block
+                      * was last changed (pair.c) */
+    HEADER_DIAGONAL, /* a diagonal entry, kept (definite.c); after that, the
+                      * checksum of the column in a checkpoint */
     HEADER_FIXED_ROWS,
 };
 

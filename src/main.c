@@ -6,7 +6,9 @@
 #include "command.h"
 #include "fill.h"
 #include "idle.h"
+#include "keep.h"
 #include "layout.h"
+#include "log.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -22,7 +24,7 @@
 /* Exit codes, as --help lists them. */
 enum {
     EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NO_CONVERGENCE = 3, EXIT_MEMORY = 4,
-    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7,
+    EXIT_CHECK = 5, EXIT_OUTPUT = 6, EXIT_MPI = 7, EXIT_INTERRUPTED = 8,
 };
 
 /* What belongs to a run besides its report. */
@@ -33,6 +35,7 @@ struct program {
     peigh_layout layout;
     double *columns, *values;
     struct run run;
+    struct log log;
     bool writing; /* an I/O failure is one of output, not of input */
     double start;
 };
@@ -49,6 +52,7 @@ static int exit_code(const struct program *p, peigh_status status)
     case PEIGH_ERR_MEMORY: return EXIT_MEMORY;
     case PEIGH_ERR_RESULT: return EXIT_CHECK;
     case PEIGH_ERR_IO: return p->writing ? EXIT_OUTPUT : EXIT_INPUT;
+    case PEIGH_ERR_INTERRUPTED: return EXIT_INTERRUPTED;
     case PEIGH_ERR_MPI: break;
     }
     return EXIT_MPI;
@@ -179,6 +183,8 @@ static peigh_status plan(struct program *p, struct failure *f)
     const struct blocks blocks = blocks_of(p->layout.n, p->layout.block);
     int ranks = p->command.ranks ? p->command.ranks : p->ring.ranks;
     r->plan = plan_for(&intent, blocks.n, ranks);
+    r->checkpoints.bytes = p->command.checkpoint_path
+                               ? checkpoint_bytes(&p->layout) : 0;
     r->solver.n = blocks.n;
     r->solver.block = p->layout.block;
     r->solver.blocks = blocks.count;
@@ -268,19 +274,43 @@ static peigh_status fill(struct program *p, struct failure *f)
 
 static void show_sweep(void *context, const peigh_sweep *sweep)
 {
-    (void)context;
-    print_progress(sweep);
+    struct program *p = context;
+    if (shows_progress(p))
+        print_progress(sweep);
+    log_sweep(&p->log, sweep);
+}
+
+/* With checkpoints, where they are asked for. */
+static void solve_columns(struct program *p, struct failure *f)
+{
+    const struct command *c = &p->command;
+    peigh_options options = c->solver;
+    struct keep keep = {.path = c->checkpoint_path, .resume = c->resume_path,
+                        .origin = {.layout = &p->layout,
+                                   .options = &c->solver},
+                        .run = &p->run, .log = &p->log};
+    if (shows_progress(p) || p->log.stream) {
+        options.progress = show_sweep;
+        options.progress_context = p;
+    }
+    if (keep_open(&keep, &p->ring, p->columns, c->every, f))
+        return;
+    const struct seam seam = keep_seam(&keep);
+    if (keep.path || keep.resume)
+        solve_with_seam(&p->layout, p->columns, p->values, p->ring.comm,
+                        &options, &seam, &p->run.solver);
+    else
+        peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
+                    &p->run.solver);
+    keep_close(&keep);
+    p->writing = keep.unwritten;
 }
 
 static peigh_status solve(struct program *p, struct failure *f)
 {
-    peigh_options options = p->command.solver;
-    if (shows_progress(p))
-        options.progress = show_sweep;
-    peigh_solve(&p->layout, p->columns, p->values, p->ring.comm, &options,
-                &p->run.solver);
+    solve_columns(p, f);
     if (p->run.solver.status)
-        fail(f, p->run.solver.status, "%s: %s", p->source.name,
+        fail(f, p->run.solver.status, "%.200s: %.300s", p->source.name,
              p->run.solver.message);
     if (f->status == PEIGH_ERR_MPI)
         return f->status;
@@ -359,8 +389,10 @@ static void report(struct program *p, struct failure *f)
     memcpy(p->run.solver.message, f->message, sizeof f->message);
     if (prints(p) && !failed(f))
         (p->run.planned_only ? print_plan : print_table)(&p->run);
+    log_report(&p->log, &p->run);
     if (speaks(p))
         flush_output(p, &json);
+    log_close(&p->log, &json);
     ring_agree(&p->ring, &json);
     if (path && !failed(&json))
         report_json(p, path, &json);
@@ -380,9 +412,11 @@ static const char *json_file(const struct command *c)
 static peigh_status check_names(struct program *p, struct failure *f)
 {
     struct command *c = &p->command;
-    if (speaks(p))
+    if (speaks(p)) {
         output_names_apart(c->values_path, c->vectors_path, json_file(c),
                            c->matrix, f);
+        keep_names_apart(c, f);
+    }
     if (ring_agree(&p->ring, f) && json_file(c))
         c->json_path = NULL;
     return f->status;
@@ -397,6 +431,10 @@ static peigh_status check_outputs(struct program *p, struct failure *f)
     for (int k = 0; k < 3 && speaks(p); k++)
         if (path[k])
             output_name_writable(path[k], f);
+    if (speaks(p) && !failed(f))
+        keep_check(c, f);
+    if (speaks(p) && c->log_path && !failed(f) && !c->plan)
+        log_open(&p->log, c->log_path, c->resume_path != NULL, p->start, f);
     p->writing = ring_agree(&p->ring, f) != PEIGH_OK;
     return f->status;
 }

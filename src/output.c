@@ -113,15 +113,15 @@ peigh_status output_name_writable(const char *path, struct failure *f)
 /* ---- Where this rank's share of the pairs is ---- */
 
 /* Its pairs k0 .. k1 - 1 of those that are asked for. */
-struct share {
+struct own {
     int64_t k0, k1;
 };
 
-static struct share share_of(const struct result *r)
+static struct own own_pairs(const struct result *r)
 {
     const peigh_layout *l = r->layout;
     int64_t end = l->first + l->count;
-    struct share s = {l->first > r->from ? l->first : r->from,
+    struct own s = {l->first > r->from ? l->first : r->from,
                       end < r->to ? end : r->to};
     if (s.k1 < s.k0)
         s.k1 = s.k0;
@@ -180,7 +180,7 @@ static void gather_text(struct part *part, const struct result *r,
                         struct failure *f)
 {
     struct ring *ring = part->ring;
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     double piece[GATHER];
     for (int owner = 0; owner < ring->ranks; owner++) {
         int64_t count = owner == ring->rank ? s.k1 - s.k0 : 0;
@@ -212,7 +212,7 @@ static void put_values(const struct part *part, MPI_File file,
                        const struct result *r, int64_t offset,
                        struct failure *f)
 {
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     part_write(part, file, offset + 8 * (s.k0 - r->from),
                r->values + (s.k0 - r->layout->first), s.k1 - s.k0, f);
 }
@@ -222,7 +222,7 @@ static void put_columns(const struct part *part, MPI_File file,
                         struct failure *f)
 {
     const peigh_layout *l = r->layout;
-    struct share s = share_of(r);
+    struct own s = own_pairs(r);
     for (int64_t k = s.k0; k < s.k1 && !failed(f); k++)
         part_write(part, file, offset + 8 * l->n * (k - r->from),
                    r->z + (k - l->first) * l->lda, l->n, f);
@@ -240,7 +240,7 @@ static peigh_status write_npy(const struct result *r, const char *path,
         write_header(&part, columns < 0 ? pairs : r->layout->n, columns, f);
         part_close_stream(&part, f);
     }
-    if (!ring_agree(r->ring, f) && share_of(r).k1 > share_of(r).k0) {
+    if (!ring_agree(r->ring, f) && own_pairs(r).k1 > own_pairs(r).k0) {
         MPI_File file = part_join(&part, f);
         if (file != MPI_FILE_NULL)
             (columns < 0 ? put_values : put_columns)(&part, file, r,

@@ -12,7 +12,8 @@
  * updated from R^T H R, so that a meeting computes only X_low^T X_high: 2 n
  * w^2 flops instead of 4.  It is computed anew once a sweep.
  *
- * Two thresholds: a meeting with all cosines up to tol and the norms in order
+ * Blocks that have not changed since before they last met are passed over.
+ * Two thresholds: another meeting with all cosines up to tol and the norms in order
  * does nothing; but when it does something, every pair above the rounding
  * level is rotated (small.c). */
 #include "pair.h"
@@ -45,12 +46,35 @@ double column_square(int64_t n, const double *x)
            ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-/* Compute a block's own Gram matrix into its header. */
+/* Neither has changed in their last meeting or since: it would find again
+ * that there is nothing to do. */
+static bool unchanged(const struct pair_setting *s, struct block b)
+{
+    return b.width == 0 ||
+           b.x[s->changed_row] < (double)(s->step - s->sweep_steps);
+}
+
+static void note_change(const struct pair_setting *s, struct block b)
+{
+    if (b.width > 0)
+        b.x[s->changed_row] = (double)s->step;
+}
+
+/* Compute a block's own Gram matrix into its header.  Norms that come out
+ * otherwise than they were carried along may stand in another order. */
 static void gram_own(const struct pair_setting *s, struct block b)
 {
-    product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
+    bool same = true;
     for (int64_t j = 0; j < b.width; j++)
-        b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
+        s->w->keys[j] = b.x[s->n + j + j * s->lda];
+    product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
+    for (int64_t j = 0; j < b.width; j++) {
+        double square = column_square(s->n, b.x + j * s->lda);
+        b.x[s->n + j + j * s->lda] = square;
+        same = same && square == s->w->keys[j];
+    }
+    if (!same)
+        note_change(s, b);
 }
 
 /* A block's own part of H, from offset on, out of its header. */
@@ -122,7 +146,8 @@ void pair_reorder(const struct pair_setting *s, struct block low,
     int64_t count = low.width + high.width;
     for (int64_t row = 0; row < end; row += TILE_ROWS) {
         int64_t rows = end - row < TILE_ROWS ? end - row : TILE_ROWS;
-        product_load_tile(s->lda, low, high, row, rows, s->w->tile);
+        product_load_tile(s->lda, (struct block_pair){low, high}, row, rows,
+                          s->w->tile);
         for (int64_t j = 0; j < count; j++) {
             double *x = j < low.width ? low.x + j * s->lda
                                       : high.x + (j - low.width) * s->lda;
@@ -138,7 +163,7 @@ void pair_meet(const struct pair_setting *setting, struct block low,
     double start = now(), then;
     int64_t *order = setting->w->order, rotations = 0;
     struct small small;
-    if (low.width + high.width == 0)
+    if (unchanged(setting, low) && unchanged(setting, high))
         return;
     if (first) {
         gram_own(setting, low);
@@ -160,11 +185,14 @@ void pair_meet(const struct pair_setting *setting, struct block low,
 
     work->rotations += rotations;
     work->moved += !sorted;
+    note_change(setting, low);
+    note_change(setting, high);
     store_own(setting, &small, low, order);
     store_own(setting, &small, high, order + low.width);
     if (rotations > 0) {
         product_pack(small.count, small.r, order, setting->w->rotation);
-        product_update(setting->n, setting->lda, low, high, order,
+        product_update(setting->n, setting->lda,
+                       (struct block_pair){low, high}, setting->ahead, order,
                        setting->w->rotation, setting->w->tile);
     } else {
         pair_reorder(setting, low, high, order, setting->n);

@@ -6,13 +6,17 @@
 #include "columns.h"
 #include "memory.h"
 
-/* What all meetings of a solve have in common. */
+/* What a meeting needs to know besides its blocks. */
 struct pair_setting {
     int64_t n;           /* rows of a column */
     int64_t lda;         /* its stride; the header begins at row n */
     double tol;          /* a pair of blocks with cosines up to tol is done */
     double floor;        /* entries of X^T X that do not matter, rotate.h */
     struct workspace *w;
+    int64_t step;        /* of the solve, 0, 1, ... */
+    int64_t sweep_steps; /* after so many the same blocks meet again */
+    int64_t changed_row; /* of a block's first column: HEADER_CHANGED */
+    struct block_pair ahead; /* that meet next, as a hint */
 };
 
 /* What meetings did, added up. */

@@ -2,7 +2,8 @@
  *
  *     rank 0   creates PATH.part-PID with the header in it
  *     all      write; every count that was written is checked
- *     rank 0   checks the size of the file, renames it to PATH
+ *     rank 0   checks the size of the file, renames it to PATH, and sees to
+ *              it that the name, too, is on the disk
  *
  * After each line all ranks agree; on a failure rank 0 removes the partial
  * file.  POSIX calls are used where only rank 0 writes because their reasons
@@ -107,24 +108,43 @@ static void create(struct part *part, struct failure *f)
     }
 }
 
-/* Agree on the partial name and create the file. */
-peigh_status part_open(struct part *part, struct ring *ring, const char *path,
-                       struct failure *f)
+/* Make the file, under a name that is the same on all ranks. */
+static peigh_status open_as(struct part *part, struct ring *ring,
+                            const char *path, const char *suffix,
+                            struct failure *f)
 {
-    *part = (struct part){ .ring = ring, .path = path };
-    int64_t pid = ring->rank == 0 ? (int64_t)getpid() : 0;
-    if (ring_max_int64(ring, &pid, 1, f))
-        return f->status;
-    size_t room = strlen(path) + SUFFIX_MAX;
-    part->name = malloc(room);
+    size_t room = strlen(path) + strlen(suffix) + 1;
+    *part = (struct part){ .ring = ring, .path = path, .name = malloc(room) };
     if (!part->name)
         fail(f, PEIGH_ERR_MEMORY, "no memory for the name of %.300s", path);
     else {
-        snprintf(part->name, room, "%s.part-%lld", path, (long long)pid);
+        snprintf(part->name, room, "%s%s", path, suffix);
         if (ring->rank == 0)
             create(part, f);
     }
     return ring_agree(ring, f);
+}
+
+peigh_status part_open(struct part *part, struct ring *ring, const char *path,
+                       struct failure *f)
+{
+    char suffix[SUFFIX_MAX];
+    int64_t pid = ring->rank == 0 ? (int64_t)getpid() : 0;
+    *part = (struct part){ .ring = ring, .path = path };
+    if (ring_max_int64(ring, &pid, 1, f))
+        return f->status;
+    snprintf(suffix, sizeof suffix, ".part-%lld", (long long)pid);
+    return open_as(part, ring, path, suffix, f);
+}
+
+peigh_status part_open_again(struct part *part, struct ring *ring,
+                             const char *path, struct failure *f)
+{
+    char stale[FOLDER_MAX];
+    snprintf(stale, sizeof stale, "%s.part", path);
+    if (ring->rank == 0 && unlink(stale) && errno != ENOENT)
+        fail_io(f, stale, strerror(errno));
+    return open_as(part, ring, path, ".part", f);
 }
 
 /* Flush to the disk and close. */
@@ -155,6 +175,18 @@ static int64_t size_of(const struct part *part, struct failure *f)
     return bytes;
 }
 
+/* Rank 0: a name is on the disk when its folder is.  Not every folder can be
+ * opened, nor every file system do that (EINVAL). */
+static void sync_folder(const char *path, struct failure *f)
+{
+    char folder[FOLDER_MAX];
+    int file = folder_of(path, folder) ? open(folder, O_RDONLY) : -1;
+    if (file >= 0 && fsync(file) && errno != EINVAL)
+        fail_io(f, path, strerror(errno));
+    if (file >= 0)
+        close(file);
+}
+
 /* Rank 0: the file under its final name, if it has the right size (-1: any
  * size is). */
 static void finish(struct part *part, int64_t bytes, struct failure *f)
@@ -164,10 +196,14 @@ static void finish(struct part *part, int64_t bytes, struct failure *f)
         return;
     if (bytes >= 0 && size != bytes)
         fail_io(f, part->path, "the file came out short; is the disk full?");
+    else if (part->old && rename(part->path, part->old) && errno != ENOENT)
+        fail_io(f, part->old, strerror(errno));
     else if (rename(part->name, part->path))
         fail_io(f, part->path, strerror(errno));
-    else
+    else {
         part->exists = false;
+        sync_folder(part->path, f);
+    }
 }
 
 /* Give the file its name if all went well everywhere, else remove it. */

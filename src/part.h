@@ -12,6 +12,8 @@ struct part {
     struct ring *ring;
     const char *path; /* the name it will have */
     char *name;       /* the name it has until then; the same on all ranks */
+    const char *old;  /* the name that a file of its name then gets; NULL: it
+                       * is replaced */
     bool exists;      /* rank 0: there is something to remove */
     FILE *stream;     /* rank 0: to write from the start on; else NULL */
 };
@@ -20,11 +22,16 @@ struct part {
 peigh_status part_open(struct part *part, struct ring *ring, const char *path,
                        struct failure *f);
 
+/* The same under a fixed partial name, PATH.part: what a run that was killed
+ * has left of it is replaced. */
+peigh_status part_open_again(struct part *part, struct ring *ring,
+                             const char *path, struct failure *f);
+
 /* Rank 0: the stream is not needed any more. */
 void part_close_stream(struct part *part, struct failure *f);
 
 /* The file gets its name if nothing failed and it has this many bytes (-1:
- * however many).  Collective. */
+ * however many); what it replaces may be kept as part->old.  Collective. */
 peigh_status part_close(struct part *part, int64_t bytes, struct failure *f);
 
 /* Write doubles at an offset in bytes, in pieces: on any rank, between

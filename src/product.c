@@ -27,9 +27,16 @@
  * first-level cache while those of the other block pass by. */
 enum { GRAM_ROWS = 512 };
 
+/* How much of the next meeting's columns is fetched during an update: 256
+ * KiB, so that a second-level cache of 512 KiB and more still holds them when
+ * their Gram matrix is computed. */
+enum { AHEAD_DOUBLES = 32 * 1024 };
+
 struct product {
     int64_t lda;
-    struct block low, high;
+    struct block_pair x;
+    struct block_pair ahead; /* columns that are needed next */
+    int64_t ahead_from;      /* fetched while rows from here on are computed */
     const int64_t *order;
     const double *packed;
     double *tile;
@@ -37,7 +44,7 @@ struct product {
 
 struct gram {
     int64_t lda, ldc;
-    struct block a, b;
+    struct block_pair x;
     double *c;
 };
 
@@ -48,19 +55,10 @@ struct kernels {
 };
 
 /* Column j of both blocks. */
-IN_VARIANT double *column_of(const struct product *p, int64_t j)
+IN_VARIANT double *column_of(const struct block_pair *x, int64_t lda, int64_t j)
 {
-    return j < p->low.width ? p->low.x + j * p->lda
-                            : p->high.x + (j - p->low.width) * p->lda;
-}
-
-/* The same of a Gram matrix; the last of B stands for all beyond it. */
-IN_VARIANT const double *gram_column(const struct gram *g, int64_t j)
-{
-    int64_t last = g->a.width + g->b.width - 1;
-    j = j < last ? j : last;
-    return j < g->a.width ? g->a.x + j * g->lda
-                          : g->b.x + (j - g->a.width) * g->lda;
+    return j < x->low.width ? x->low.x + j * lda
+                            : x->high.x + (j - x->low.width) * lda;
 }
 
 /* --- instruction sets --------------------------------------------------- */
@@ -136,7 +134,7 @@ int64_t product_doubles(int64_t block)
 void product_gram(int64_t n, int64_t lda, struct block a, struct block b,
                   double *c, int64_t ldc)
 {
-    const struct gram g = {lda, ldc, a, b, c};
+    const struct gram g = {lda, ldc, {a, b}, c};
     const struct kernels *k = kernels();
     for (int64_t j = 0; j < b.width; j++)
         memset(c + j * ldc, 0, sizeof(double) * (size_t)a.width);
@@ -160,25 +158,26 @@ void product_pack(int64_t count, const double *r, const int64_t *order,
         }
 }
 
-void product_load_tile(int64_t lda, struct block low, struct block high,
-                       int64_t row, int64_t rows, double *tile)
+void product_load_tile(int64_t lda, struct block_pair x, int64_t row,
+                       int64_t rows, double *tile)
 {
     size_t bytes = sizeof(double) * (size_t)rows;
-    for (int64_t j = 0; j < low.width; j++, tile += TILE_STRIDE)
-        memcpy(tile, low.x + row + j * lda, bytes);
-    for (int64_t j = 0; j < high.width; j++, tile += TILE_STRIDE)
-        memcpy(tile, high.x + row + j * lda, bytes);
+    for (int64_t j = 0; j < x.low.width + x.high.width; j++)
+        memcpy(tile + j * TILE_STRIDE, column_of(&x, lda, j) + row, bytes);
 }
 
-void product_update(int64_t n, int64_t lda, struct block low,
-                    struct block high, const int64_t *order,
+void product_update(int64_t n, int64_t lda, struct block_pair x,
+                    struct block_pair ahead, const int64_t *order,
                     const double *packed, double *tile)
 {
-    const struct product p = {lda, low, high, order, packed, tile};
+    int64_t columns = ahead.low.width + ahead.high.width;
+    int64_t ahead_rows = columns > 0 ? AHEAD_DOUBLES / columns : 0;
+    const struct product p = {lda, x, ahead, n - ahead_rows, order, packed,
+                              tile};
     const struct kernels *k = kernels();
     for (int64_t row = 0; row < n; row += TILE_ROWS) {
         int64_t rows = n - row < TILE_ROWS ? n - row : TILE_ROWS;
-        product_load_tile(lda, low, high, row, rows, tile);
+        product_load_tile(lda, x, row, rows, tile);
         k->multiply_tile(&p, row, rows);
     }
 }

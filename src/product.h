@@ -29,14 +29,17 @@ void product_gram(int64_t n, int64_t lda, struct block a, struct block b,
 void product_pack(int64_t count, const double *r, const int64_t *order,
                   double *packed);
 
-/* [X_low X_high] <- [X_low X_high] R, its columns in that order, in place; n
- * rows, stride lda; tile: scratch, TILE_STRIDE doubles for each column. */
-void product_update(int64_t n, int64_t lda, struct block low,
-                    struct block high, const int64_t *order,
+/* X <- X R for the columns X of two blocks, in place, the columns of R in that
+ * order; n rows, stride lda.
+ *
+ *   ahead  columns that are needed next and may come into the cache meanwhile
+ *   tile   scratch, TILE_STRIDE doubles for each column of X */
+void product_update(int64_t n, int64_t lda, struct block_pair x,
+                    struct block_pair ahead, const int64_t *order,
                     const double *packed, double *tile);
 
 /* Copy `rows` rows, from row on, of both blocks' columns into the tile. */
-void product_load_tile(int64_t lda, struct block low, struct block high,
-                       int64_t row, int64_t rows, double *tile);
+void product_load_tile(int64_t lda, struct block_pair x, int64_t row,
+                       int64_t rows, double *tile);
 
 #endif

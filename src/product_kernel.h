@@ -48,25 +48,34 @@ IN_VARIANT void KERNEL(multiply_group)(int64_t count, const double *tile,
     }
 }
 
-/* The next tile's columns come into the cache while this one is computed:
- * what group after group will read of them. */
-IN_VARIANT void KERNEL(prefetch_group)(double *const *x)
+/* What is needed next comes into the cache while this is computed, as many
+ * rows and columns of it: the next tile, and the columns ahead. */
+IN_VARIANT void KERNEL(prefetch_group)(const struct product *p, int64_t j,
+                                       int64_t row, double *const *x)
 {
     for (int c = 0; c < GROUP_COLUMNS; c++)
         for (int i = 0; i < TILE_VECTORS * LANES; i += 8)
             __builtin_prefetch(x[c] + TILE_ROWS + i, 1);
+    if (row < p->ahead_from)
+        return;
+    int64_t count = p->ahead.low.width + p->ahead.high.width;
+    for (int c = 0; c < GROUP_COLUMNS && j + c < count; c++)
+        for (int i = 0; i < TILE_VECTORS * LANES; i += 8)
+            __builtin_prefetch(column_of(&p->ahead, p->lda, j + c) + row -
+                               p->ahead_from + i);
 }
 
 static void KERNEL(multiply_tile)(const struct product *p, int64_t row,
                                   int64_t rows)
 {
-    int64_t count = p->low.width + p->high.width;
+    int64_t count = p->x.low.width + p->x.high.width;
     for (int64_t j = 0; j < count; j += GROUP_COLUMNS) {
         for (int64_t i = 0; i < rows; i += TILE_VECTORS * LANES) {
             double *x[GROUP_COLUMNS];
             for (int c = 0; c < GROUP_COLUMNS; c++)
-                x[c] = column_of(p, j + c < count ? j + c : j) + row + i;
-            KERNEL(prefetch_group)(x);
+                x[c] = column_of(&p->x, p->lda, j + c < count ? j + c : j) +
+                       row + i;
+            KERNEL(prefetch_group)(p, j, row + i, x);
             KERNEL(multiply_group)(count, p->tile + i, p->packed + j * count,
                                    p->order + j, x, count - j, rows - i);
         }
@@ -141,18 +150,20 @@ IN_VARIANT void KERNEL(columns_at)(int64_t lda, struct block b, int64_t j,
  * and 2 g + 1 of the next rows are on their way. */
 static void KERNEL(gram_rows)(const struct gram *g, int64_t row, int64_t rows)
 {
-    int64_t number = 0;
-    for (int64_t i = 0; i < g->a.width; i += GRAM_LEFT)
-        for (int64_t j = 0; j < g->b.width; j += GRAM_RIGHT) {
+    int64_t number = 0, count = g->x.low.width + g->x.high.width;
+    for (int64_t i = 0; i < g->x.low.width; i += GRAM_LEFT)
+        for (int64_t j = 0; j < g->x.high.width; j += GRAM_RIGHT) {
             const double *a[GRAM_LEFT], *b[GRAM_RIGHT], *ahead[2];
             double c[GRAM_LEFT][GRAM_RIGHT];
-            KERNEL(columns_at)(g->lda, g->a, i, GRAM_LEFT, row, a);
-            KERNEL(columns_at)(g->lda, g->b, j, GRAM_RIGHT, row, b);
-            for (int k = 0; k < 2; k++)
-                ahead[k] = gram_column(g, number++) + row + GRAM_ROWS;
+            KERNEL(columns_at)(g->lda, g->x.low, i, GRAM_LEFT, row, a);
+            KERNEL(columns_at)(g->lda, g->x.high, j, GRAM_RIGHT, row, b);
+            for (int k = 0; k < 2; k++, number++)
+                ahead[k] = column_of(&g->x, g->lda,
+                                     number < count ? number : count - 1) +
+                           row + GRAM_ROWS;
             KERNEL(gram_group)(rows, a, b, ahead, c);
-            for (int v = 0; v < GRAM_RIGHT && j + v < g->b.width; v++)
-                for (int u = 0; u < GRAM_LEFT && i + u < g->a.width; u++)
+            for (int v = 0; v < GRAM_RIGHT && j + v < g->x.high.width; v++)
+                for (int u = 0; u < GRAM_LEFT && i + u < g->x.low.width; u++)
                     g->c[i + u + (j + v) * g->ldc] += c[u][v];
         }
 }

@@ -142,6 +142,10 @@ void print_plan(const struct run *run)
     print_bytes("most at any one time", plan->most);
     print_bytes("MPI, BLAS, program", run->resident_bytes);
     print_bytes("all together", plan->most + run->resident_bytes);
+    if (run->checkpoints.bytes > 0)
+        printf("on the disk\n");
+    if (run->checkpoints.bytes > 0)
+        print_bytes("checkpoint, up to 3 of", run->checkpoints.bytes);
     if (run->allowance.limit)
         print_answers(run);
 }
@@ -171,6 +175,18 @@ static void print_quality(const struct verification *v, int64_t n)
                v->known_error, limit_of(EIGENVALUE_ERROR, n));
 }
 
+static void print_checkpoints(const struct run *run)
+{
+    if (run->resumed.from)
+        printf("  %-24s %14s  (sweep %d, step %" PRId64 ")\n", "resumed from",
+               run->resumed.older ? "the older one" : "its checkpoint",
+               run->resumed.sweep, run->resumed.step);
+    if (run->checkpoints.written + run->checkpoints.failed > 0)
+        printf("  %-24s %14d  (%d failed; %.4f s)\n", "checkpoints written",
+               run->checkpoints.written, run->checkpoints.failed,
+               run->seconds.checkpoint);
+}
+
 void print_table(const struct run *run)
 {
     const peigh_report *s = &run->solver;
@@ -186,6 +202,7 @@ void print_table(const struct run *run)
         printf("  %-24s %14" PRId64 "  (number %" PRId64 " to %" PRId64
                ", from 0)\n", "pairs in range", run->to - run->from,
                run->from, run->to - 1);
+    print_checkpoints(run);
     printf("time, slowest rank\n");
     print_seconds("read the matrix", run->seconds.read);
     print_seconds("solve", s->seconds.solve);
@@ -207,7 +224,7 @@ void print_table(const struct run *run)
 /* --- JSON -------------------------------------------------------------- */
 
 /* JSON has no NaN and no infinity. */
-static void json_number(FILE *file, double x)
+void json_number(FILE *file, double x)
 {
     if (isfinite(x))
         fprintf(file, "%.17g", x);
@@ -221,7 +238,7 @@ static void json_member(FILE *file, const char *name, double x)
     json_number(file, x);
 }
 
-static void json_string(FILE *file, const char *text)
+void json_string(FILE *file, const char *text)
 {
     fputc('"', file);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -247,7 +264,8 @@ static void json_seconds(FILE *file, const struct run *run)
         {"gram", s->seconds.gram},          {"rotate", s->seconds.rotate},
         {"update", s->seconds.update},      {"exchange", s->seconds.exchange},
         {"check", run->verification.seconds},
-        {"write", run->seconds.write}};
+        {"write", run->seconds.write},
+        {"checkpoint", run->seconds.checkpoint}};
     fprintf(file, "  \"seconds\": {");
     for (size_t k = 0; k < sizeof phase / sizeof *phase; k++) {
         fprintf(file, k ? ", " : "");
@@ -315,6 +333,23 @@ static void json_quality(FILE *file, const struct run *run)
 }
 
 
+static void json_checkpoints(FILE *file, const struct run *run)
+{
+    fprintf(file, "  \"checkpoints\": {\"written\": %d, \"failed\": %d, "
+            "\"bytes\": %" PRId64 "}, \"resumed\": ",
+            run->checkpoints.written, run->checkpoints.failed,
+            run->checkpoints.bytes);
+    if (run->resumed.from) {
+        fprintf(file, "{\"from\": ");
+        json_string(file, run->resumed.from);
+        fprintf(file, ", \"older\": %s, \"sweep\": %d, \"step\": %" PRId64
+                "},\n", run->resumed.older ? "true" : "false",
+                run->resumed.sweep, run->resumed.step);
+    } else {
+        fprintf(file, "null,\n");
+    }
+}
+
 void print_json(FILE *file, const void *what)
 {
     const struct run *run = what;
@@ -345,12 +380,14 @@ void print_json(FILE *file, const void *what)
     json_member(file, "shift", solved ? s->shift : NAN);
     fprintf(file, ", ");
     json_member(file, "asymmetry", s->asymmetry);
-    fprintf(file, ",\n  \"range\": [%" PRId64 ", %" PRId64 "], \"pairs\": %" PRId64
-            ",\n", run->from, run->to, run->to - run->from);
+    fprintf(file, ",\n  \"range\": [%" PRId64 ", %" PRId64
+            "], \"pairs\": %" PRId64 ",\n", run->from, run->to,
+            run->to - run->from);
     json_seconds(file, run);
     json_memory(file, run);
     fprintf(file, "  \"messages\": %" PRId64 ", \"bytes_sent\": %" PRId64
             ",\n", s->messages, s->bytes_sent);
+    json_checkpoints(file, run);
     json_quality(file, run);
     fprintf(file, "}\n");
 }

@@ -25,7 +25,17 @@ struct run {
     int64_t peak_rss_bytes;     /* largest over ranks, after the solve */
     int64_t baseline_rss_bytes; /* before the columns were allocated */
     struct {
-        double read, write, total;
+        int written, failed;
+        int64_t bytes;          /* of a file; 0: none is asked for */
+    } checkpoints;
+    struct {
+        const char *from;       /* NULL: it began with the matrix */
+        bool older;             /* from.old, in truth */
+        int sweep;              /* in which it went on ... */
+        int64_t step;           /* ... after so many steps in all */
+    } resumed;
+    struct {
+        double read, write, checkpoint, total;
     } seconds;
 };
 
@@ -43,6 +53,10 @@ void print_table(const struct run *run);
 
 /* The report as JSON; what: a struct run. */
 void print_json(FILE *file, const void *what);
+
+/* A number, a string as JSON has them. */
+void json_number(FILE *file, double x);
+void json_string(FILE *file, const char *text);
 
 /* Peak resident memory of this process, bytes; 0 if unknown. */
 int64_t resident_peak(void);

@@ -6,7 +6,7 @@
  *     3  sweeps: blocks meet and move on, until all columns    pair.c,
  *        of G are orthogonal and in the order of their norms   schedule.c
  *     4  blocks back to their places
- *     5  lambda_j = |g_j| - sigma, or |g_j|^2 - sigma;
+ *     5  lambda_j = |g_j| - sigma, or |g_j|^2 - sigma;         eigenpairs.c
  *        z_j = g_j / |g_j|
  *
  * One-sided Jacobi on G = A + sigma I keeps no second array: G V has
@@ -16,8 +16,10 @@
 #include "arguments.h"
 #include "cells.h"
 #include "definite.h"
+#include "eigenpairs.h"
 #include "input.h"
 #include "pair.h"
+#include "seam.h"
 
 #include <float.h>
 #include <math.h>
@@ -48,11 +50,14 @@ struct solver {
     struct definite definite;
     struct pair_work work; /* of the current sweep */
     double tol;
+    int stalls;            /* sweeps in which the cosines did not fall */
     int64_t step;          /* steps since the start, in all sweeps */
     double exchange_seconds;
+    double start, sweep_start; /* MPI_Wtime */
     peigh_report *report;
     const peigh_options *options;
     const peigh_layout *layout;
+    const struct seam *seam; /* NULL: nobody wants to know the state */
 };
 
 peigh_options peigh_options_default(void)
@@ -68,18 +73,98 @@ static double default_tol(int64_t n)
     return fmin(small, tol_default * fmax(1.0, sqrt((double)n / tol_order)));
 }
 
+/* --- to leave a solve, and to go on with it ------------------------------ */
+
+static struct state state_of(const struct solver *s)
+{
+    double now = MPI_Wtime();
+    return (struct state){
+        .step = s->step, .tol = s->tol, .stalls = s->stalls,
+        .definite = s->definite, .work = s->work,
+        .exchange_seconds = s->exchange_seconds,
+        .sweep_seconds = now - s->sweep_start,
+        .solve_seconds = now - s->start, .messages = s->ring.messages,
+        .bytes = s->ring.bytes, .report = *s->report};
+}
+
+static void set_state(struct solver *s, const struct state *state)
+{
+    double now = MPI_Wtime();
+    peigh_report here = *s->report;
+    *s->report = state->report;
+    s->report->ranks = here.ranks;
+    s->report->active_ranks = here.active_ranks;
+    s->step = state->step;
+    s->tol = state->tol;
+    s->stalls = (int)state->stalls;
+    s->definite = state->definite;
+    s->work = state->work;
+    s->exchange_seconds = state->exchange_seconds;
+    s->sweep_start = now - state->sweep_seconds;
+    s->start = now - state->solve_seconds;
+    s->ring.messages = state->messages;
+    s->ring.bytes = state->bytes;
+}
+
+/* Between two pairs of steps. */
+static peigh_status pause_solve(struct solver *s, struct failure *f)
+{
+    const struct seam *seam = s->seam;
+    if (!seam || !seam->due(seam->context, &s->ring, f))
+        return f->status;
+    struct state state = state_of(s);
+    if (state_reduce(&state, &s->ring, f))
+        return f->status;
+    return seam->save(seam->context, &s->ring, &s->cells, &state, f);
+}
+
+static peigh_status resume(struct solver *s, struct failure *f)
+{
+    struct state state;
+    if (s->seam->load(s->seam->context, &s->ring, &s->cells, &state, f))
+        return f->status;
+    state_share(&state, s->ring.rank);
+    set_state(s, &state);
+    return PEIGH_OK;
+}
+
 /* --- sweeps ------------------------------------------------------------ */
 
-/* Meeting k of this rank in step t. */
-static void meet(struct solver *s, int64_t t, int64_t k)
+/* Meeting k of this rank in step t; false and blocks without columns if there
+ * is none. */
+static bool blocks_of_meeting(const struct solver *s, int64_t t, int64_t k,
+                              struct block_pair *x)
 {
-    const struct pair_setting setting = {s->columns.n, s->columns.lda, s->tol,
-                                         s->definite.floor, &s->w};
-    bool first = t % s->schedule.blocks.count == 0;
     struct meeting m;
-    if (schedule_meeting(&s->schedule, t, k, &m))
-        pair_meet(&setting, cells_block(&s->cells, m.low),
-                  cells_block(&s->cells, m.high), first, &s->work);
+    *x = (struct block_pair){{NULL, 0}, {NULL, 0}};
+    if (k >= s->schedule.share.pairs || !schedule_meeting(&s->schedule, t, k, &m))
+        return false;
+    x->low = cells_block(&s->cells, m.low);
+    x->high = cells_block(&s->cells, m.high);
+    return true;
+}
+
+/* Where a block's first column has the step of its last change. */
+static int64_t changed_row(const struct solver *s)
+{
+    return s->columns.n + header_fixed_row(s->layout->block) + HEADER_CHANGED;
+}
+
+/* Meeting k in step t, while pair `next` of the even step is on its way into
+ * the cache: two_steps() takes the meetings in such an order that those of
+ * odd steps find their blocks there. */
+static void meet(struct solver *s, int64_t t, int64_t k, int64_t next)
+{
+    struct pair_setting setting = {
+        .n = s->columns.n, .lda = s->columns.lda, .tol = s->tol,
+        .floor = s->definite.floor, .w = &s->w, .step = t,
+        .sweep_steps = s->schedule.blocks.count,
+        .changed_row = changed_row(s)};
+    bool first = t % s->schedule.blocks.count == 0;
+    struct block_pair x;
+    blocks_of_meeting(s, t - t % 2, next, &setting.ahead);
+    if (blocks_of_meeting(s, t, k, &x))
+        pair_meet(&setting, x.low, x.high, first, &s->work);
 }
 
 static peigh_status move_on(struct solver *s, int64_t t, struct failure *f)
@@ -97,31 +182,34 @@ static peigh_status two_steps(struct solver *s, struct failure *f)
 {
     int64_t even = s->step, odd = even + 1, pairs = s->schedule.share.pairs;
     for (int64_t k = 0; k < pairs; k++) {
-        meet(s, even, k);
+        meet(s, even, k, k + 1);
         if (k > 0)
-            meet(s, odd, k - 1);
+            meet(s, odd, k - 1, k + 1);
     }
     if (move_on(s, even, f))
         return f->status;
     if (pairs > 0)
-        meet(s, odd, pairs - 1);
+        meet(s, odd, pairs - 1, pairs);
     s->step += 2;
     return move_on(s, odd, f);
 }
 
-/* Every two blocks meet once.  Leaves in s->work what all ranks did, and the
+/* Every two blocks meet once, as far as they have not yet.  Leaves in s->work what all ranks did, and the
  * time of the slowest. */
 static peigh_status sweep(struct solver *s, double *seconds,
                           struct failure *f)
 {
-    double start = MPI_Wtime();
-    s->work.off_norm = 0.0;
-    s->work.rotations = s->work.moved = 0;
-    for (int64_t t = 0; t < s->schedule.blocks.count; t += 2)
-        if (two_steps(s, f))
+    if (s->step % s->schedule.blocks.count == 0) {
+        s->sweep_start = MPI_Wtime();
+        s->work.off_norm = 0.0;
+        s->work.rotations = s->work.moved = 0;
+    }
+    do {
+        if (pause_solve(s, f) || two_steps(s, f))
             return f->status;
+    } while (s->step % s->schedule.blocks.count != 0);
     int64_t sums[2] = {s->work.rotations, s->work.moved};
-    double most[2] = {s->work.off_norm, MPI_Wtime() - start};
+    double most[2] = {s->work.off_norm, MPI_Wtime() - s->sweep_start};
     if (ring_max_double(&s->ring, most, 2, f) ||
         ring_sum_int64(&s->ring, sums, 2, f))
         return f->status;
@@ -161,8 +249,7 @@ static void tell_progress(const struct solver *s, double seconds, bool settled)
 /* Cosines that were in quadratic convergence and have stopped falling: at the
  * level of rounding that is all that can be had, and the tolerance gives way;
  * above it something is wrong. */
-static peigh_status judge_stall(struct solver *s, int *stalls,
-                                struct failure *f)
+static peigh_status judge_stall(struct solver *s, struct failure *f)
 {
     const peigh_report *r = s->report;
     double rounding = (double)s->columns.n * DBL_EPSILON;
@@ -172,7 +259,7 @@ static peigh_status judge_stall(struct solver *s, int *stalls,
         return PEIGH_OK;
     if (off <= rounding)
         s->tol = fmax(s->tol, 2.0 * off);
-    else if (++*stalls == STALLS_MAX)
+    else if (++s->stalls == STALLS_MAX)
         return fail(f, PEIGH_ERR_NO_CONVERGENCE,
                     "no convergence: the largest cosine has stopped falling "
                     "at %.3g (sweep %d), above rounding (%.3g)", off,
@@ -180,22 +267,24 @@ static peigh_status judge_stall(struct solver *s, int *stalls,
     return PEIGH_OK;
 }
 
-/* A sweep without rotations leaves the columns sorted, whatever it moved: its
- * steps are those of the odd-even transposition sort of M blocks, which takes
- * M (N. Haberman, 1972; G. Baudet & D. Stevenson, 1978, for blocks).  A sweep
- * that rotated only cosines at the level of rounding, and moved nothing, would
- * be followed by another of the kind. */
+/* A sweep without rotations leaves the columns sorted, whatever it moved, when
+ * the blocks have one width: its steps are those of the odd-even transposition
+ * sort of M blocks, which takes M (N. Haberman, 1972; G. Baudet & D. Stevenson,
+ * 1978, for blocks).  A sweep that rotated only cosines at the level of
+ * rounding, and moved nothing, would be followed by another of the kind. */
 static bool is_settled(const struct solver *s)
 {
+    const struct blocks *blocks = &s->schedule.blocks;
     double rounding = cosines_of_rounding * default_tol(s->columns.n);
-    return s->work.rotations == 0 ||
+    bool sorted = s->work.moved == 0 || blocks->n % blocks->count == 0;
+    return (s->work.rotations == 0 && sorted) ||
            (s->work.moved == 0 && s->work.off_norm <= rounding);
 }
 
 static peigh_status diagonalise(struct solver *s, struct failure *f)
 {
     peigh_report *r = s->report;
-    for (int stalls = 0; r->sweeps < s->options->max_sweeps;) {
+    while (r->sweeps < s->options->max_sweeps) {
         double seconds = 0.0;
         if (sweep(s, &seconds, f))
             return f->status;
@@ -205,7 +294,7 @@ static peigh_status diagonalise(struct solver *s, struct failure *f)
         tell_progress(s, seconds, settled);
         if (settled)
             return PEIGH_OK;
-        if (judge_stall(s, &stalls, f))
+        if (judge_stall(s, f))
             return f->status;
     }
     return fail(f, PEIGH_ERR_NO_CONVERGENCE,
@@ -216,62 +305,11 @@ static peigh_status diagonalise(struct solver *s, struct failure *f)
 
 /* --- result ------------------------------------------------------------ */
 
-/* lambda_j = |g_j| - sigma and z_j = g_j / |g_j|. */
-static void eigenpairs(struct solver *s, double *values, struct failure *f)
-{
-    const struct columns *c = &s->columns;
-    for (int64_t j = 0; j < c->count; j++) {
-        double *x = column(c, j);
-        double square = column_square(c->n, x), norm = sqrt(square);
-        if (!(norm > 0.0))
-            fail(f, PEIGH_ERR_RESULT, "column %lld has the norm %g",
-                 (long long)(c->first + j), norm);
-        for (int64_t i = 0; i < c->n; i++)
-            x[i] /= norm;
-        values[j] = (s->definite.cholesky ? square : norm) -
-                    s->definite.sigma;
-    }
-    for (int64_t j = 0; j < c->count; j++) {
-        double value = scalbn(values[j], s->definite.exponent);
-        if (!isfinite(value))
-            fail(f, PEIGH_ERR_NOT_FINITE, "eigenvalue %lld is %.17g * 2^%d, "
-                 "beyond the range of a double; scale the matrix down",
-                 (long long)(c->first + j), values[j], s->definite.exponent);
-    }
-}
-
-/* The sum of the eigenvalues must be the trace.  An eigenvalue of G that was
- * negative after all (see definite.c) would have come out with the wrong
- * sign, and the sum wrong by twice its size. */
-static peigh_status check_trace(struct solver *s, const double *values,
-                                struct failure *f)
-{
-    double sum = 0.0, n = (double)s->columns.n;
-    for (int64_t j = 0; j < s->columns.count; j++)
-        sum += values[j];
-    if (ring_sum_double(&s->ring, &sum, 1, f))
-        return f->status;
-    /* Each eigenvalue is good to n eps of the largest, at most about sigma
-     * and n; entries are below 1. */
-    double bound = n * (n * DBL_EPSILON + s->tol) *
-                   (fabs(s->definite.sigma) + sqrt(n) +
-                    fabs(s->definite.trace));
-    if (!(fabs(sum - s->definite.trace) <= bound))
-        return fail(f, PEIGH_ERR_RESULT,
-                    "the eigenvalues add up to %.17g but the trace is %.17g "
-                    "(scaled by 2^%d): the result is wrong",
-                    sum, s->definite.trace, -s->definite.exponent);
-    return PEIGH_OK;
-}
-
 static peigh_status finish(struct solver *s, double *values,
                            struct failure *f)
 {
-    eigenpairs(s, values, f);
-    if (ring_agree(&s->ring, f) || check_trace(s, values, f))
+    if (eigenpairs(&s->ring, &s->columns, &s->definite, s->tol, values, f))
         return f->status;
-    for (int64_t j = 0; j < s->columns.count; j++)
-        values[j] = scalbn(values[j], s->definite.exponent);
     s->report->shift = scalbn(s->definite.sigma, s->definite.exponent);
     s->report->cholesky = s->definite.cholesky;
     s->report->relative = s->definite.relative;
@@ -289,10 +327,10 @@ static void start_report(const struct solver *s)
 }
 
 /* Largest over ranks of what each has measured. */
-static void finish_report(struct solver *s, double start, struct failure *f)
+static void finish_report(struct solver *s, struct failure *f)
 {
     peigh_report *r = s->report;
-    r->seconds.solve = MPI_Wtime() - start;
+    r->seconds.solve = MPI_Wtime() - s->start;
     r->seconds.gram = s->work.seconds.gram;
     r->seconds.rotate = s->work.seconds.rotate;
     r->seconds.update = s->work.seconds.update;
@@ -311,23 +349,34 @@ static void finish_report(struct solver *s, double start, struct failure *f)
 
 /* --- the outline ------------------------------------------------------- */
 
-static peigh_status solve(struct solver *s, double *values,
-                          struct failure *f)
+/* Stages 1 and 2. */
+static peigh_status begin(struct solver *s, struct failure *f)
 {
     struct input_report input;
     const struct permuter permuter = {&s->ring,     s->layout, &s->schedule,
                                       &s->columns, &s->cells, &s->w};
-    double start = MPI_Wtime();
     if (input_prepare(&s->ring, s->layout, &s->columns, s->options, &input,
                       f) ||
         definite_make(&permuter, s->options->definite, input.largest,
                       &s->definite, f))
         return f->status;
     s->report->asymmetry = input.asymmetry;
-    s->report->seconds.setup = MPI_Wtime() - start;
+    s->report->seconds.setup = MPI_Wtime() - s->start;
 
+    for (int64_t j = 0; j < s->columns.count; j++)
+        column(&s->columns, j)[changed_row(s)] = 0.0;
     cells_spread(&s->cells);
     s->ring.messages = s->ring.bytes = 0; /* count the sweeps' */
+    return PEIGH_OK;
+}
+
+static peigh_status solve(struct solver *s, double *values,
+                          struct failure *f)
+{
+    const struct permuter permuter = {&s->ring,     s->layout, &s->schedule,
+                                      &s->columns, &s->cells, &s->w};
+    if ((s->seam && s->seam->load ? resume : begin)(s, f))
+        return f->status;
     peigh_status status = diagonalise(s, f);
     s->report->messages = s->ring.messages;
     s->report->bytes_sent = s->ring.bytes;
@@ -356,22 +405,23 @@ static peigh_status open_solver(struct solver *s, double *a, double *values,
     return PEIGH_OK;
 }
 
-peigh_status peigh_solve(const peigh_layout *layout, double *a,
-                         double *values, MPI_Comm comm,
-                         const peigh_options *options, peigh_report *report)
+peigh_status solve_with_seam(const peigh_layout *layout, double *a,
+                             double *values, MPI_Comm comm,
+                             const peigh_options *options,
+                             const struct seam *seam, peigh_report *report)
 {
     const peigh_options defaults = peigh_options_default();
     peigh_report unwanted;
     struct failure f = {.status = PEIGH_OK};
     struct solver s = {.layout = layout,
                        .options = options ? options : &defaults,
-                       .report = report ? report : &unwanted};
-    double start = MPI_Wtime();
+                       .report = report ? report : &unwanted,
+                       .seam = seam, .start = MPI_Wtime()};
     memset(s.report, 0, sizeof *s.report);
     if (ring_open(&s.ring, comm, &f) || open_solver(&s, a, values, &f))
         goto cleanup;
     solve(&s, values, &f);
-    finish_report(&s, start, &f);
+    finish_report(&s, &f);
 cleanup:
     workspace_close(&s.w);
     ring_close(&s.ring);
@@ -380,20 +430,9 @@ cleanup:
     return f.status;
 }
 
-const char *peigh_status_text(peigh_status status)
+peigh_status peigh_solve(const peigh_layout *layout, double *a,
+                         double *values, MPI_Comm comm,
+                         const peigh_options *options, peigh_report *report)
 {
-    static const char *const text[] = {
-        [PEIGH_OK] = "success",
-        [PEIGH_ERR_ARGUMENT] = "bad argument",
-        [PEIGH_ERR_NOT_FINITE] = "not finite",
-        [PEIGH_ERR_NOT_SYMMETRIC] = "not symmetric",
-        [PEIGH_ERR_NOT_DEFINITE] = "not positive definite",
-        [PEIGH_ERR_MEMORY] = "out of memory",
-        [PEIGH_ERR_NO_CONVERGENCE] = "no convergence",
-        [PEIGH_ERR_RESULT] = "wrong result",
-        [PEIGH_ERR_IO] = "input or output",
-        [PEIGH_ERR_MPI] = "MPI",
-    };
-    const unsigned count = sizeof text / sizeof *text;
-    return (unsigned)status < count ? text[status] : "unknown status";
+    return solve_with_seam(layout, a, values, comm, options, NULL, report);
 }

@@ -44,9 +44,9 @@ struct source {
 };
 
 /* Open what the user named: "gallery:NAME[,key=value...]", FILE.npy, FILE.mtx
- * or FILE.h5:/DATASET.  n and seed are for the gallery (n < 0: the entry's default
- * order; a file's order must equal n when n >= 0).  On failure the source
- * needs no close. */
+ * or FILE.h5:/DATASET.  n and seed are for the gallery (n < 0: the entry's
+ * default order; a file's order must equal n when n >= 0).  On failure the
+ * source needs no close. */
 peigh_status source_open(struct source *source, const char *spec, int64_t n,
                          uint64_t seed, struct failure *f);
 

@@ -3,8 +3,9 @@
 # a line here.
 #
 # Labels: quick (one process), mpi (several ranks), hard (every difficult
-# matrix), memory (measures resident memory), cli (the program), install,
-# slurm (a Slurm of one node, where it is installed).
+# matrix), memory (measures resident memory), cli (the program), checkpoint
+# (stopped and resumed), limits (of memory), slurm (a Slurm of one node, where
+# it is installed), install.
 
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
@@ -38,30 +39,28 @@ peigh_mpi_test(mpi_sizes "sizes" 60 1 2 3 4 5 7 8 13 16)
 peigh_mpi_test(mpi_bits "bits" 60 16)
 peigh_mpi_test(mpi_verify "verify" 60 1 2 3 5 16)
 peigh_mpi_test(mpi_files "files" 60 1 2 3 16)
+peigh_mpi_test(mpi_checkpoint "checkpoint" 90 1 2 3 16)
 peigh_mpi_test(mpi_memory "memory" 120 1 3 16)
 peigh_mpi_test(mpi_hard "hard" 90 1 3 16)
 peigh_mpi_test(mpi_definite "hard" 120 1 2 3 16)
 
 # The program, one test to a sentence of tests/cli*.py; 77: not here.
-foreach(script cli cli_files limits)
-    execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${script}.py" --list
+macro(peigh_cli_tests file labels timeout)
+    execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/${file}.py" --list
         OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
     string(REPLACE "\n" ";" names "${names}")
     foreach(name ${names})
-        peigh_test(${script}_${name} "cli;mpi" 90
-            "@PYTHON@" "@ROOT@/tests/${script}.py" ${name})
-        set_tests_properties(${script}_${name} PROPERTIES SKIP_RETURN_CODE 77)
+        peigh_test(${file}_${name} "${labels}" ${timeout}
+            "@PYTHON@" "@ROOT@/tests/${file}.py" ${name})
+        set_tests_properties(${file}_${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
-endforeach()
+endmacro()
 
-execute_process(COMMAND "@PYTHON@" "@ROOT@/tests/slurm.py" --list
-    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE)
-string(REPLACE "\n" ";" names "${names}")
-foreach(name ${names})
-    peigh_test(slurm_${name} "slurm" 90 "@PYTHON@" "@ROOT@/tests/slurm.py"
-        ${name})
-    set_tests_properties(slurm_${name} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
+peigh_cli_tests(cli "cli;mpi" 90)
+peigh_cli_tests(cli_files "cli;mpi" 90)
+peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
+peigh_cli_tests(limits "limits;mpi" 90)
+peigh_cli_tests(slurm "slurm" 90)
 
 file(GLOB objects "@BUILD@/*.o")
 peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})

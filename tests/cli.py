@@ -49,7 +49,7 @@ SKIPPED = 77  # the exit code that CTest is told to take for "not run"
 LIMIT = 1_400_000_000  # bytes of address space, where a test limits it
 BEYOND_MEMORY = 100_000_000  # an order that no address space holds
 
-USAGE, INPUT, NO_CONVERGENCE, MEMORY, CHECK, OUTPUT, MPI = range(1, 8)
+USAGE, INPUT, NO_CONVERGENCE, MEMORY, CHECK, OUTPUT, MPI, INTERRUPTED = range(1, 9)
 
 
 class Skip(Exception):

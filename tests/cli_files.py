@@ -20,10 +20,10 @@ except ImportError:
     h5py = None
 
 
-def need_hdf5(folder):
+def need_hdf5(where):
     if h5py is None:
         raise Skip("no h5py here")
-    if "without HDF5" in peigh(folder, 1, "-q", "gone.h5:/A").err:
+    if "without HDF5" in peigh(where, 1, "-q", "gone.h5:/A").err:
         raise Skip("peigh is without HDF5")
 
 
@@ -127,6 +127,15 @@ def tiny_and_huge_numbers_are_no_matter_of_byte_order(folder):
 
 
 # --- HDF5 --------------------------------------------------------------------
+
+def hdf5_that_is_not_built_in_is_missed_by_name(folder):
+    if "without HDF5" not in peigh(folder, 1, "-q", "gone.h5:/A").err:
+        raise Skip("peigh has HDF5")
+    refuse(folder, INPUT, ("a.h5:/A", "without HDF5"), "a.h5:/A")
+    for option in "-o", "-v":
+        refuse(folder, OUTPUT, ("w.h5:/w", "without HDF5"), option,
+               "w.h5:/w", "-n", 20, "gallery:min")
+
 
 def hdf5_datasets_of_every_kind_are_solved(folder):
     need_hdf5(folder)
@@ -412,8 +421,9 @@ def every_format_names_the_pair_that_is_not_symmetric(folder):
     a = gaussian(40)
     a[7, 31] += 1
     for store in formats(folder).values():
-        run = refuse(folder, INPUT, ("not symmetric", f"A[31,7] is {a[31, 7]:.17g}",
-                                     f"A[7,31] is {a[7, 31]:.17g}"),
+        below = f"A[31,7] is {a[31, 7]:.17g}"
+        above = f"A[7,31] is {a[7, 31]:.17g}"
+        run = refuse(folder, INPUT, ("not symmetric", below, above),
                      *store(folder, a), ranks=3)
         expect("differ" in run.messages[0], run.messages)
 

@@ -24,12 +24,12 @@ make_quietly build/example.c
 # --- the files
 
 for file in bin/peigh include/peigh.h lib/libpeigh.a lib/libpeigh.so \
-            lib/libpeigh.so.0 lib/pkgconfig/peigh.pc; do
+            lib/libpeigh.so.0 lib/pkgconfig/peigh.pc share/man/man1/peigh.1; do
     [ -s "$prefix/$file" ] || fail "$file was not installed"
 done
 [ -x "$prefix/bin/peigh" ] || fail "bin/peigh cannot be executed"
 installed=$(find "$prefix" ! -type d | wc -l)
-[ "$installed" -eq 6 ] || fail "$installed files instead of 6"
+[ "$installed" -eq 7 ] || fail "$installed files instead of 7"
 
 version=$(sed -n 's/^#define PEIGH_VERSION "\(.*\)"/\1/p' include/peigh.h)
 [ "$("$prefix/bin/peigh" --version)" = "peigh $version" ] ||

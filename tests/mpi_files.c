@@ -5,7 +5,10 @@
 
 #include "fill.h"
 #include "hdf5_file.h"
+#include "progress.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,6 +229,58 @@ START_TEST(a_file_cut_off_while_it_is_read_is_an_error_on_every_rank)
 }
 END_TEST
 
+/* Lines on standard output while the columns are read; the reading began
+ * `ago` seconds ago, the last line was `shown` seconds after the beginning;
+ * negative: nobody watches. */
+static int lines_shown(struct ring *ring, const struct source *source,
+                       double ago, double shown)
+{
+    struct failure f = {.status = PEIGH_OK};
+    struct matrix matrix = {source, PEIGH_FULL, false};
+    struct progress progress = {MPI_Wtime() - ago, shown};
+    peigh_layout l;
+    peigh_layout_for(source->n, ring->rank, ring->ranks, NULL, &l);
+    double *a = must(malloc(peigh_array_bytes(&l)));
+    FILE *file = must(tmpfile());
+    fflush(stdout);
+    int terminal = dup(STDOUT_FILENO), count = 0;
+    dup2(fileno(file), STDOUT_FILENO);
+    fill_columns(ring, &l, &matrix, a, shown < 0 ? NULL : &progress, &f);
+    fflush(stdout);
+    dup2(terminal, STDOUT_FILENO);
+    close(terminal);
+    rewind(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        count += c == '\n';
+    fclose(file);
+    free(a);
+    expect_everywhere(!failed(&f), "%s", f.message);
+    return count;
+}
+
+START_TEST(only_a_long_reading_shows_its_progress)
+{
+    struct ring ring;
+    struct failure f = {.status = PEIGH_OK};
+    struct source source;
+    peigh_layout l;
+    write_matrix("a.bin");
+    ring_open(&ring, MPI_COMM_WORLD, &f);
+    peigh_layout_for(N, ring.rank, ring.ranks, NULL, &l);
+    open_raw(&source, "f8,150");
+    int expected = l.count > 0, found = lines_shown(&ring, &source, 1000, 0);
+    expect_everywhere(found == expected, "after 1000 s %d lines", found);
+    found = lines_shown(&ring, &source, -1000, 0);
+    expect_everywhere(found == 0, "at once %d lines", found);
+    found = lines_shown(&ring, &source, 1000, 1e6);
+    expect_everywhere(found == 0, "after another line %d", found);
+    found = lines_shown(&ring, &source, 1000, -1);
+    expect_everywhere(found == 0, "without anybody watching %d", found);
+    source_close(&source);
+    ring_close(&ring);
+}
+END_TEST
+
 /* --- writing ------------------------------------------------------------- */
 
 static bool same_numbers(const char *path, int64_t offset, const double *x,
@@ -308,6 +363,54 @@ START_TEST(any_part_of_the_pairs_is_written_and_the_vectors_stay)
 }
 END_TEST
 
+/* No file of this rank may be longer; negative: no limit any more. */
+static void limit_files(int64_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < 0 ? limit.rlim_max : (rlim_t)bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* The disk is full in effect: for the first rank, which makes the file, or for
+ * one that writes into it. */
+START_TEST(a_full_disk_leaves_the_old_hdf5_file_and_the_vectors)
+{
+    struct ring ring;
+    struct failure f = {.status = PEIGH_OK};
+    struct stat before, after;
+    peigh_layout l;
+    if (hdf5_check("", &f))
+        return;
+    ring_open(&ring, MPI_COMM_WORLD, &f);
+    peigh_layout_for(N, ring.rank, ring.ranks, NULL, &l);
+    double *z = must(calloc(1, peigh_array_bytes(&l)));
+    for (int64_t j = 0; j < l.count; j++)
+        for (int64_t i = 0; i < N; i++)
+            z[i + j * l.lda] = entry(i, l.first + j);
+    struct result r = {&ring, &l, NULL, z, 0, N};
+    write_pairs(&r, NULL, path_of("o.h5:/v"), &f);
+    expect_everywhere(!failed(&f), "%s", f.message);
+    int last = ring.ranks - 1 < N / 32 ? ring.ranks - 1 : N / 32;
+    for (int who = 0; who <= last; who += last > 0 ? last : 1) {
+        stat(path_of("o.h5"), &before);
+        limit_files(ring.rank == who ? 5000 : -1);
+        write_pairs(&r, NULL, path_of("o.h5:/v"), &f);
+        limit_files(-1);
+        expect_everywhere(f.status == PEIGH_ERR_IO &&
+                          strstr(f.message, path_of("o.h5")), "%d: %s", who,
+                          f.message);
+        expect_everywhere(stat(path_of("o.h5"), &after) == 0 &&
+                          before.st_ino == after.st_ino, "replaced");
+        expect_everywhere(wrong_vectors(&r) == 0, "the vectors have moved");
+        f = (struct failure){.status = PEIGH_OK};
+    }
+    free(z);
+    ring_close(&ring);
+}
+END_TEST
+
 static void make_folder(void)
 {
     snprintf(folder, sizeof folder, "/tmp/peigh-files-XXXXXX");
@@ -336,7 +439,9 @@ int main(int argc, char **argv)
     tcase_add_test(t, each_rank_reads_its_columns_and_of_a_triangle_only_that);
     tcase_add_test(
         t, a_file_cut_off_while_it_is_read_is_an_error_on_every_rank);
+    tcase_add_test(t, only_a_long_reading_shows_its_progress);
     tcase_add_test(t, any_part_of_the_pairs_is_written_and_the_vectors_stay);
+    tcase_add_test(t, a_full_disk_leaves_the_old_hdf5_file_and_the_vectors);
     tcase_add_test(t, nothing_else_is_left_behind);
     return run_suite(&argc, &argv, t);
 }

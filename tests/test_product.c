@@ -97,7 +97,8 @@ static void expect_update(int64_t n, int64_t low, int64_t high)
     for (int64_t j = 0; j < count; j++)
         order[j] = (j + 3) % count;
     product_pack(count, r, order, packed);
-    product_update(n, p.lda, p.low, p.high, order, packed, tile);
+    product_update(n, p.lda, (struct block_pair){p.low, p.high},
+                   (struct block_pair){p.high, p.low}, order, packed, tile);
     for (int64_t j = 0; j < count; j++)
         for (int64_t i = 0; i < n; i++) {
             long double exact = 0.0L;

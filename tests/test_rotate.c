@@ -185,7 +185,9 @@ static struct blocks_of_two *two_blocks(int64_t low, int64_t high)
         for (int64_t i = 0; i < ROWS; i++)
             b->x[j][i] = noise_normal(9, (uint64_t)(i + ROWS * j));
     expect(workspace_open(&b->w, BLOCK, &f) == PEIGH_OK);
-    b->setting = (struct pair_setting){ROWS, LDA, 3e-15, 0.0, &b->w};
+    b->setting = (struct pair_setting){
+        .n = ROWS, .lda = LDA, .tol = 3e-15, .w = &b->w,
+        .sweep_steps = 1, .changed_row = LDA - 1};
     b->low = (struct block){b->x[0], low};
     b->high = (struct block){b->x[BLOCK], high};
     return b;
@@ -267,9 +269,36 @@ START_TEST(carried_gram_matrices_stay_true)
 }
 END_TEST
 
+/* Told that nothing has changed since they last met, they are not looked at:
+ * not even when it is a lie. */
+START_TEST(blocks_unchanged_since_they_last_met_are_passed_over)
+{
+    struct blocks_of_two *b = two_blocks(4, 4);
+    struct pair_work work = {0};
+    b->setting.sweep_steps = 10;
+    b->setting.step = 10;
+    pair_meet(&b->setting, b->low, b->high, true, &work);
+    expect(work.rotations > 0);
+    expect(b->low.x[b->setting.changed_row] == 10.0);
+    expect(b->high.x[b->setting.changed_row] == 10.0);
+    for (b->setting.step = 11; b->setting.step <= 21; b->setting.step++) {
+        b->x[0][0] += 1.0;
+        work = (struct pair_work){0};
+        pair_meet(&b->setting, b->low, b->high, true, &work);
+        bool met = b->setting.step <= 20;
+        expect((work.off_norm > 0.0) == met);
+        b->low.x[b->setting.changed_row] = 10.0;
+        b->high.x[b->setting.changed_row] = 10.0;
+    }
+    workspace_close(&b->w);
+    free(b);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("rotate");
+    tcase_add_test(t, blocks_unchanged_since_they_last_met_are_passed_over);
     tcase_add_test(t,
                    vector_code_makes_the_rotations_of_the_scalar_reference);
     tcase_add_test(t, rotations_are_orthogonal_and_make_the_matrix_diagonal);
