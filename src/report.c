@@ -135,8 +135,8 @@ void print_plan(const struct run *run)
     print_bytes("owned columns", plan->solver.owned_bytes);
     print_bytes("their eigenvalues", plan->values);
     print_bytes("workspace", plan->solver.workspace_bytes);
-    print_bytes("input", plan->input);
-    print_bytes("output, afterwards", plan->output);
+    print_bytes("reading", plan->input);
+    print_bytes("writing, afterwards", plan->output);
     print_bytes("checks, afterwards", plan->check);
     print_bytes("comparison, afterwards", plan->compare);
     print_bytes("most at any one time", plan->most);

@@ -60,7 +60,7 @@ peigh_cli_tests(cli "cli;mpi" 90)
 peigh_cli_tests(cli_files "cli;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
 peigh_cli_tests(limits "limits;mpi" 90)
-peigh_cli_tests(slurm "slurm" 90)
+peigh_cli_tests(slurm "slurm" 120)
 
 file(GLOB objects "@BUILD@/*.o")
 peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})
