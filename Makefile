@@ -44,6 +44,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden \
 # The vector code of a meeting: fused multiply-adds where the processor
 # has them, square roots and selections without traps.  Nothing that reorders.
 VECTOR_CFLAGS = -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
+# And for vector calls of cos, sin and exp (vector_math.h).
+MATH_CFLAGS = $(VECTOR_CFLAGS) -fopenmp-simd
 
 # For the tests: a python3 that has NumPy and SciPy.
 PYTHON ?= $(firstword $(foreach p,/usr/bin/python3 python3,$(if $(shell $(p) -c "import numpy, scipy" 2>/dev/null && echo yes),$(p))))
@@ -56,10 +58,13 @@ PROGRAM := main command idle interrupt keep log plan allowance cgroup report \
            verify compare matrix stream fill progress \
            checkpoint output part range source source_file source_binary source_npy \
            source_raw source_mtx lines source_gallery gallery_formula \
-           gallery_spectra hdf5_name \
+           gallery_spectra hdf5_name launcher resident table points cosine \
+           sum sum_command \
+           tall source_streamed source_cosine source_gram \
            $(if $(HDF5_PC),source_hdf5 hdf5_output,hdf5_none)
 library_objects := $(LIBRARY:%=$(BUILD)/%.o)
 program_objects := $(PROGRAM:%=$(BUILD)/%.o)
+sum_objects     := $(BUILD)/sum_main.o $(BUILD)/program.a
 # Tests reach into everything but main().
 test_objects := $(library_objects) $(filter-out %/main.o,$(program_objects))
 
@@ -77,7 +82,7 @@ tests      := $(UNIT_TESTS:%=$(BUILD)/%) $(MPI_TESTS:%=$(BUILD)/%) \
 
 .PHONY: all run test tests build-tests bench sanitize valgrind install clean help \
         setup check-tools
-all: peigh libpeigh.a libpeigh.so
+all: peigh peigh-sum libpeigh.a libpeigh.so
 
 help:
 	@echo "make run        install what is missing, build, solve a 500 x 500 matrix on $(NP) ranks"
@@ -100,9 +105,17 @@ $(BUILD)/%.o: src/%.c Makefile | check-tools
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/product.o $(BUILD)/rotate.o $(BUILD)/small.o: EXTRA_CFLAGS = $(VECTOR_CFLAGS)
+$(BUILD)/cosine.o: EXTRA_CFLAGS = $(MATH_CFLAGS)
 
 peigh: $(library_objects) $(program_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
+
+# Linked with what it needs of the rest, and with no library it does not need.
+peigh-sum: $(sum_objects)
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(BLAS_LIBS) $(HDF5_LIBS) -lm
+
+$(BUILD)/program.a: $(test_objects)
+	$(call say,AR) rm -f $@ && ar rcs $@ $^
 
 # Internal names are made local: only peigh_* remains.
 $(BUILD)/libpeigh.a: $(library_objects)
@@ -180,9 +193,13 @@ sanitize:
 	    sanitize-suite
 
 .PHONY: sanitize-suite
-sanitize-suite: build-tests $(BUILD)/peigh
+sanitize-suite: build-tests $(BUILD)/peigh $(BUILD)/peigh-sum
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
+	    PEIGH_SUM_PROGRAM=$(CURDIR)/$(BUILD)/peigh-sum \
 	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install|limits|slurm'
+
+$(BUILD)/peigh-sum: $(sum_objects)
+	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(BLAS_LIBS) $(HDF5_LIBS) -lm
 
 $(BUILD)/peigh: $(library_objects) $(program_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--no-as-needed $(BLAS_LIBS) $(SCALAPACK_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS) -lm
@@ -233,7 +250,7 @@ bench:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include \
 	    $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 peigh $(DESTDIR)$(PREFIX)/bin
+	install -m 755 peigh peigh-sum $(DESTDIR)$(PREFIX)/bin
 	install -m 644 src/peigh.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 include/peigh.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 libpeigh.a $(DESTDIR)$(PREFIX)/lib
@@ -243,6 +260,6 @@ install: all
 	    scripts/peigh.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/peigh.pc
 
 clean:
-	rm -rf build peigh libpeigh.a libpeigh.so
+	rm -rf build peigh peigh-sum libpeigh.a libpeigh.so
 
 -include $(wildcard $(BUILD)/*.d)

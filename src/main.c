@@ -8,6 +8,7 @@
 #include "idle.h"
 #include "keep.h"
 #include "layout.h"
+#include "launcher.h"
 #include "log.h"
 #include "output.h"
 #include "progress.h"
@@ -68,49 +69,6 @@ static bool prints(const struct program *p)
 {
     const char *json = p->command.json_path;
     return speaks(p) && !p->command.quiet && !(json && !strcmp(json, "-"));
-}
-
-/* A launcher that cannot talk to this MPI starts P programs that each believe
- * to be alone.  What launchers say they have started: */
-static const struct {
-    const char *variable, *advice;
-} launchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "is mpirun of another Open MPI in the PATH?"},
-    {"PMI_SIZE", "use the mpirun of the MPI that peigh was built with"},
-    {"SLURM_STEP_NUM_TASKS", "use srun --mpi=pmix"},
-};
-
-/* Open MPI ends such a program itself, with a page of advice and exit code 1,
- * where it was started by srun without PMIx.  So this is asked before it. */
-static void check_srun(void)
-{
-#ifdef OPEN_MPI
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    const char *task = getenv("SLURM_PROCID");
-    if (!tasks || !task || strtol(tasks, NULL, 10) < 2 ||
-        getenv("PMIX_NAMESPACE") || getenv("PMI_FD") || getenv("PMI_RANK") ||
-        getenv("OMPI_COMM_WORLD_SIZE"))
-        return;
-    if (strcmp(task, "0") == 0)
-        fprintf(stderr, "peigh: %s tasks were started by srun but MPI cannot "
-                "see them: use srun --mpi=pmix\n", tasks);
-    exit(EXIT_MPI);
-#endif
-}
-
-static peigh_status check_launcher(const struct ring *ring, struct failure *f)
-{
-    for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
-        const char *text = getenv(launchers[k].variable);
-        long started = text ? strtol(text, NULL, 10) : 0;
-        if (started == ring->ranks)
-            return PEIGH_OK; /* and later ones speak of something else */
-        if (started > 1 && ring->ranks == 1)
-            return fail(f, PEIGH_ERR_MPI, "%ld ranks were started (%s) but "
-                        "MPI sees one each: %s", started,
-                        launchers[k].variable, launchers[k].advice);
-    }
-    return PEIGH_OK;
 }
 
 /* Ranks are the parallelism here: a BLAS that would start a thread per core in
@@ -263,7 +221,7 @@ static peigh_status fill(struct program *p, struct failure *f)
 {
     const struct matrix matrix = matrix_of(p);
     struct progress progress;
-    progress_start(&progress);
+    progress_start(&progress, "reading");
     double start = MPI_Wtime();
     if (fill_columns(&p->ring, &p->layout, &matrix, p->columns,
                      shows_progress(p) ? &progress : NULL, f))
@@ -464,7 +422,7 @@ static void run(struct program *p, struct failure *f)
 static bool greet(struct program *p, struct failure *f)
 {
     const struct command *c = &p->command;
-    if (check_launcher(&p->ring, f) || failed(f))
+    if (launcher_check(&p->ring, f) || failed(f))
         return true;
     if (c->help && speaks(p))
         command_print_help();
@@ -479,7 +437,8 @@ static bool greet(struct program *p, struct failure *f)
 int main(int argc, char **argv)
 {
     struct program p = {.run.yields = yield_when_idle()};
-    check_srun();
+    if (launcher_is_blind("peigh"))
+        return EXIT_MPI;
     MPI_Init(&argc, &argv);
     struct failure f = {.status = PEIGH_OK};
     p.start = MPI_Wtime();

@@ -21,8 +21,14 @@
 #include "product.h"
 #include "small.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
+
+/* Of pair_slack: norms that carry more roundings than that are computed anew
+ * in every sweep. */
+static const double slack_max = 1e-14;
 
 static double now(void)
 {
@@ -60,21 +66,12 @@ static void note_change(const struct pair_setting *s, struct block b)
         b.x[s->changed_row] = (double)s->step;
 }
 
-/* Compute a block's own Gram matrix into its header.  Norms that come out
- * otherwise than they were carried along may stand in another order. */
+/* Compute a block's own Gram matrix into its header. */
 static void gram_own(const struct pair_setting *s, struct block b)
 {
-    bool same = true;
-    for (int64_t j = 0; j < b.width; j++)
-        s->w->keys[j] = b.x[s->n + j + j * s->lda];
     product_gram(s->n, s->lda, b, b, b.x + s->n, s->lda);
-    for (int64_t j = 0; j < b.width; j++) {
-        double square = column_square(s->n, b.x + j * s->lda);
-        b.x[s->n + j + j * s->lda] = square;
-        same = same && square == s->w->keys[j];
-    }
-    if (!same)
-        note_change(s, b);
+    for (int64_t j = 0; j < b.width; j++)
+        b.x[s->n + j + j * s->lda] = column_square(s->n, b.x + j * s->lda);
 }
 
 /* A block's own part of H, from offset on, out of its header. */
@@ -103,17 +100,31 @@ static void load_gram(const struct pair_setting *s, struct small *small,
             small->h[low.width + j + i * count] = cross[i + j * count];
 }
 
-/* Insertion sort, stable: equal keys stay as they are, and in late sweeps
- * the columns are in order already. */
-bool sort_by_key(int64_t count, const double *key, int64_t *order)
+double pair_slack(int64_t n)
 {
-    bool sorted = true;
+    return fmin(slack_max, 0.125 * (double)n * DBL_EPSILON);
+}
+
+static bool in_order(int64_t count, const double *key, double slack)
+{
+    double most = 0.0;
+    for (int64_t k = 0; k < count; k++) {
+        if (most > key[k] * (1.0 + slack))
+            return false;
+        most = fmax(most, key[k]);
+    }
+    return true;
+}
+
+/* Insertion sort, stable: in late sweeps the columns are nearly in order. */
+bool sort_by_key(int64_t count, const double *key, double slack,
+                 int64_t *order)
+{
+    bool sorted = in_order(count, key, slack);
     for (int64_t k = 0; k < count; k++) {
         int64_t at = k;
-        for (; at > 0 && key[order[at - 1]] > key[k]; at--) {
+        for (; !sorted && at > 0 && key[order[at - 1]] > key[k]; at--)
             order[at] = order[at - 1];
-            sorted = false;
-        }
         order[at] = k;
     }
     return sorted;
@@ -125,7 +136,8 @@ static bool sort_columns(const struct pair_setting *s,
 {
     for (int64_t k = 0; k < small->count; k++)
         s->w->keys[k] = small->h[k + k * small->count];
-    return sort_by_key(small->count, s->w->keys, s->w->order);
+    return sort_by_key(small->count, s->w->keys, pair_slack(s->n),
+                       s->w->order);
 }
 
 /* A block's own Gram matrix after the meeting: its part of R^T H R, sorted. */

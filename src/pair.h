@@ -37,9 +37,16 @@ struct pair_work {
 void pair_meet(const struct pair_setting *setting, struct block low,
                struct block high, bool first, struct pair_work *work);
 
-/* Stable order of keys, ascending, into order[0 .. count-1]; whether they are
- * in order as they stand. */
-bool sort_by_key(int64_t count, const double *key, int64_t *order);
+/* Squared norms that differ by this part of themselves are as good as equal:
+ * the columns stay as they are.  A few roundings, n eps / 8 at most: without
+ * it, sweep after sweep would sort clusters by what rounding left. */
+double pair_slack(int64_t n);
+
+/* Stable order of keys >= 0, ascending, into order[0 .. count-1]; true, and
+ * the keys' own order, where none is less than one before it by more than the
+ * slack. */
+bool sort_by_key(int64_t count, const double *key, double slack,
+                 int64_t *order);
 
 /* Put column order[j] of both blocks (numbered low block first) to place j,
  * rows 0 .. end-1 of it. */

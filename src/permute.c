@@ -46,7 +46,7 @@ static void sort_pair(const struct permuter *p, struct block low,
         keys[k] = k < low.width
                       ? low.x[setting.n + KEY + k * lda]
                       : high.x[setting.n + KEY + (k - low.width) * lda];
-    if (!sort_by_key(count, keys, p->w->order))
+    if (!sort_by_key(count, keys, 0.0, p->w->order))
         pair_reorder(&setting, low, high, p->w->order, setting.n + MOVING);
 }
 

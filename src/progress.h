@@ -1,13 +1,14 @@
-/* How far the reading of a matrix is, for people. */
+/* How far the reading or making of numbers is, for people. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
 struct progress {
+    const char *what; /* is being done, in one word */
     double start; /* MPI_Wtime at the start */
     double shown; /* seconds since then at the last line; 0: none yet */
 };
 
-void progress_start(struct progress *p);
+void progress_start(struct progress *p, const char *what);
 
 /* This part of the work is done, 0 to 1.  Prints a line when the work has
  * taken a while and the last line is old enough; p may be NULL. */

@@ -4,6 +4,7 @@
 
 #include "allowance.h"
 #include "plan.h"
+#include "resident.h"
 
 #include <stdio.h>
 
@@ -57,8 +58,5 @@ void print_json(FILE *file, const void *what);
 /* A number, a string as JSON has them. */
 void json_number(FILE *file, double x);
 void json_string(FILE *file, const char *text);
-
-/* Peak resident memory of this process, bytes; 0 if unknown. */
-int64_t resident_peak(void);
 
 #endif

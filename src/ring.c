@@ -1,6 +1,7 @@
 /* Every message and collective of the solver. */
 #include "ring.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { RING_TAG = 1 };
@@ -130,6 +131,15 @@ peigh_status ring_max_double(struct ring *ring, double *x, int count,
                              struct failure *f)
 {
     return reduce(ring, x, count, MPI_DOUBLE, MPI_MAX, f);
+}
+
+peigh_status ring_max_before(struct ring *ring, double *x, struct failure *f)
+{
+    double before = -INFINITY;
+    peigh_status status = checked(MPI_Exscan(x, &before, 1, MPI_DOUBLE, MPI_MAX,
+                                             ring->comm), f);
+    *x = ring->rank > 0 ? before : -INFINITY; /* rank 0's is undefined */
+    return status;
 }
 
 peigh_status ring_sum_double(struct ring *ring, double *x, int count,

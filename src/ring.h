@@ -51,6 +51,8 @@ peigh_status ring_max_double(struct ring *ring, double *x, int count,
                              struct failure *f);
 peigh_status ring_sum_double(struct ring *ring, double *x, int count,
                              struct failure *f);
+/* The largest x of all ranks before this one, -INFINITY on rank 0. */
+peigh_status ring_max_before(struct ring *ring, double *x, struct failure *f);
 peigh_status ring_bcast(struct ring *ring, double *x, int count, int root,
                         struct failure *f);
 peigh_status ring_bcast_int64(struct ring *ring, int64_t *x, int count,

@@ -1,6 +1,7 @@
 /* Which kind of source the user named.
  *
  *     gallery:NAME[,key=value...]    a formula, source_gallery.c
+ *     source:KIND[,key=value...]     made from data, source_streamed.c
  *     FILE.npy                       NumPy array, source_npy.c
  *     FILE.mtx                       Matrix Market, source_mtx.c
  *     FILE.h5:/DATASET               HDF5, source_hdf5.c
@@ -14,6 +15,7 @@
 #include <strings.h>
 
 static const char gallery_prefix[] = "gallery:";
+static const char streamed_prefix[] = "source:";
 
 static const struct {
     const char *suffix;
@@ -54,7 +56,9 @@ peigh_status source_open(struct source *source, const char *spec, int64_t n,
         spec = "";
     if (strncmp(spec, gallery_prefix, sizeof gallery_prefix - 1) == 0)
         return source_open_gallery(source, spec, n, seed, f);
-    if (open_file(source, spec, f) != PEIGH_OK)
+    bool streamed = strncmp(spec, streamed_prefix,
+                            sizeof streamed_prefix - 1) == 0;
+    if ((streamed ? source_open_streamed : open_file)(source, spec, f))
         return f->status;
     return source_check_order(source, n, f);
 }

@@ -81,6 +81,8 @@ peigh_status source_open_mtx(struct source *source, const char *path,
                              struct failure *f);
 peigh_status source_open_hdf5(struct source *source, const char *name,
                               struct failure *f);
+peigh_status source_open_streamed(struct source *source, const char *text,
+                                  struct failure *f);
 peigh_status source_open_gallery(struct source *source, const char *spec,
                                  int64_t n, uint64_t seed, struct failure *f);
 

@@ -8,7 +8,7 @@
  *
  * Format: numpy.lib.format, NumPy Enhancement Proposal 1.  The header is read
  * here, the entries in source_binary.c. */
-#include "source_binary.h"
+#include "npy.h"
 #include "source_file.h"
 
 #include <ctype.h>
@@ -168,13 +168,13 @@ static peigh_status set_dtype(struct binary *b, const char *descr,
     return PEIGH_OK;
 }
 
-static peigh_status check_shape(const struct dict *d, const char *name,
+static peigh_status check_shape(const struct npy_header *h, const char *name,
                                 struct failure *f)
 {
-    long long rows = d->shape[0], columns = d->shape[1];
-    if (d->dims != 2)
+    long long rows = h->shape[0], columns = h->shape[1];
+    if (h->dims != 2)
         return fail(f, PEIGH_ERR_IO, "%s: the array is %d-D; a square 2-D "
-                    "one is needed", name, d->dims);
+                    "one is needed", name, h->dims);
     if (rows != columns)
         return fail(f, PEIGH_ERR_IO, "%s: shape (%lld, %lld) is not square",
                     name, rows, columns);
@@ -184,10 +184,11 @@ static peigh_status check_shape(const struct dict *d, const char *name,
     return PEIGH_OK;
 }
 
-static peigh_status check_size(const struct binary *b, int64_t n, int64_t size,
-                               const char *name, struct failure *f)
+peigh_status npy_check_size(const struct npy_header *header, int64_t entries,
+                            int64_t size, const char *name, struct failure *f)
 {
-    int64_t expected = binary_size(b, n);
+    const struct binary *b = &header->binary;
+    int64_t expected = b->data + entries * b->item;
     if (size == expected)
         return PEIGH_OK;
     return fail(f, PEIGH_ERR_IO, "%s: %s: %lld bytes, but the header says "
@@ -255,33 +256,36 @@ static peigh_status read_dict(int fd, int64_t start, int64_t end,
     return f->status;
 }
 
-/* Everything before the entries. */
-static peigh_status read_header(struct source *source, int fd, int64_t size,
-                                struct binary *b, struct failure *f)
+peigh_status npy_read_header(int fd, int64_t size, const char *name,
+                             struct npy_header *header, struct failure *f)
 {
-    const char *name = source->name;
     struct dict dict;
+    struct binary *b = &header->binary;
     int64_t start = 0;
     if (read_preamble(fd, size, &start, &b->data, name, f) ||
         read_dict(fd, start, b->data, &dict, name, f) ||
-        set_dtype(b, dict.descr, name, f) || check_shape(&dict, name, f))
+        set_dtype(b, dict.descr, name, f))
         return f->status;
     b->by_rows = !dict.fortran;
-    source->n = dict.shape[0];
-    return check_size(b, source->n, size, name, f);
+    header->dims = dict.dims;
+    memcpy(header->shape, dict.shape, sizeof header->shape);
+    return PEIGH_OK;
 }
 
 peigh_status source_open_npy(struct source *source, const char *path,
                              struct failure *f)
 {
-    struct binary b = {0};
+    struct npy_header h = {0};
+    const char *name = source->name;
     int64_t size = 0;
     *source = (struct source){0};
     file_name(source->name, path);
-    int fd = file_open(path, source->name, &size, f);
+    int fd = file_open(path, name, &size, f);
     if (fd < 0)
         return f->status;
-    read_header(source, fd, size, &b, f);
+    if (!npy_read_header(fd, size, name, &h, f) && !check_shape(&h, name, f))
+        npy_check_size(&h, h.shape[0] * h.shape[0], size, name, f);
+    source->n = h.shape[0];
     close(fd);
-    return failed(f) ? f->status : binary_open(source, path, &b, f);
+    return failed(f) ? f->status : binary_open(source, path, &h.binary, f);
 }

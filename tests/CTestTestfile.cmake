@@ -58,6 +58,8 @@ endmacro()
 
 peigh_cli_tests(cli "cli;mpi" 90)
 peigh_cli_tests(cli_files "cli;mpi" 90)
+peigh_cli_tests(cli_sum "cli;mpi" 90)
+peigh_cli_tests(cli_streamed "cli;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
 peigh_cli_tests(limits "limits;mpi" 90)
 peigh_cli_tests(slurm "slurm" 120)

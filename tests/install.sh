@@ -23,13 +23,13 @@ make_quietly build/example.c
 
 # --- the files
 
-for file in bin/peigh include/peigh.h lib/libpeigh.a lib/libpeigh.so \
+for file in bin/peigh bin/peigh-sum include/peigh.h lib/libpeigh.a lib/libpeigh.so \
             lib/libpeigh.so.0 lib/pkgconfig/peigh.pc share/man/man1/peigh.1; do
     [ -s "$prefix/$file" ] || fail "$file was not installed"
 done
 [ -x "$prefix/bin/peigh" ] || fail "bin/peigh cannot be executed"
 installed=$(find "$prefix" ! -type d | wc -l)
-[ "$installed" -eq 7 ] || fail "$installed files instead of 7"
+[ "$installed" -eq 8 ] || fail "$installed files instead of 8"
 
 version=$(sed -n 's/^#define PEIGH_VERSION "\(.*\)"/\1/p' include/peigh.h)
 [ "$("$prefix/bin/peigh" --version)" = "peigh $version" ] ||

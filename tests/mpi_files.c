@@ -237,7 +237,7 @@ static int lines_shown(struct ring *ring, const struct source *source,
 {
     struct failure f = {.status = PEIGH_OK};
     struct matrix matrix = {source, PEIGH_FULL, false};
-    struct progress progress = {MPI_Wtime() - ago, shown};
+    struct progress progress = {"read", MPI_Wtime() - ago, shown};
     peigh_layout l;
     peigh_layout_for(source->n, ring->rank, ring->ranks, NULL, &l);
     double *a = must(malloc(peigh_array_bytes(&l)));
