@@ -196,7 +196,7 @@ sanitize:
 sanitize-suite: build-tests $(BUILD)/peigh $(BUILD)/peigh-sum
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEIGH_PROGRAM=$(CURDIR)/$(BUILD)/peigh \
 	    PEIGH_SUM_PROGRAM=$(CURDIR)/$(BUILD)/peigh-sum \
-	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install'
+	    ctest --test-dir $(BUILD) --output-on-failure -LE 'memory|install|limits|slurm'
 
 $(BUILD)/peigh-sum: $(sum_objects)
 	$(call say,LD) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(BLAS_LIBS) $(HDF5_LIBS) -lm

@@ -63,7 +63,7 @@ ReturnToService=2
 KillWait=5
 MailProg=/bin/true
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory
-PartitionName=here Nodes=$host Default=YES MaxTime=60 State=UP OverSubscribe=FORCE:16
+PartitionName=here Nodes=$host Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:16
 CONF
 export SLURM_CONF="$here/slurm.conf"
 unset SLURM_JOB_ID SLURM_JOBID || true

@@ -11,34 +11,14 @@
 #include "allowance.h"
 
 #include "cgroup.h"
+#include "resident.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { KIB = 1024, MIB = 1024 * 1024 };
-
-/* The number after "NAME:" in a file of /proc, in bytes; -1: none. */
-static int64_t proc_bytes(const char *path, const char *name)
-{
-    char line[256];
-    long long kib = -1;
-    size_t length = strlen(name);
-    FILE *file = fopen(path, "r");
-    while (file && kib < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, name, length) == 0 && line[length] == ':')
-            sscanf(line + length + 1, "%lld", &kib);
-    if (file)
-        fclose(file);
-    return kib < 0 ? -1 : kib * KIB;
-}
-
-int64_t process_bytes(const char *name)
-{
-    int64_t bytes = proc_bytes("/proc/self/status", name);
-    return bytes < 0 ? 0 : bytes;
-}
+enum { MIB = 1024 * 1024 };
 
 /* Keep the least. */
 static void consider(struct allowance *a, const char *name, int64_t limit,

@@ -19,7 +19,4 @@ struct allowance {
 peigh_status allowance_find(struct allowance *a, struct ring *ring,
                             int64_t mem, struct failure *f);
 
-/* A number of /proc/self/status such as "VmRSS", in bytes; 0 if unknown. */
-int64_t process_bytes(const char *name);
-
 #endif

@@ -21,6 +21,7 @@
 
 #include "noise.h"
 #include "part.h"
+#include "source_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -326,8 +327,7 @@ static void read_columns(const char *path, const struct cells *cells,
     MPI_File file;
     if (schedule_seats(cells->schedule) == 0)
         return;
-    if (MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL,
-                      &file) != MPI_SUCCESS) {
+    if (file_open_shared(path, &file) != MPI_SUCCESS) {
         refuse(f, path, "it cannot be opened on all ranks");
         return;
     }

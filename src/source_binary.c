@@ -9,6 +9,8 @@
  * read to where they belong, everything else by way of a fixed buffer. */
 #include "source_binary.h"
 
+#include "source_file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,17 +143,6 @@ static void binary_close(struct source *source)
     source->state = NULL;
 }
 
-/* MPI-IO opens it.  Open MPI 4.1 fails for a name of one character, unless
- * there is a folder before it. */
-static int open_file(const char *path, MPI_File *file)
-{
-    char here[] = "./x";
-    here[2] = path[0];
-    bool single = path[0] && !path[1];
-    return MPI_File_open(MPI_COMM_SELF, single ? here : path, MPI_MODE_RDONLY,
-                         MPI_INFO_NULL, file);
-}
-
 peigh_status binary_open(struct source *source, const char *path,
                          const struct binary *binary, struct failure *f)
 {
@@ -160,7 +151,7 @@ peigh_status binary_open(struct source *source, const char *path,
         return fail(f, PEIGH_ERR_MEMORY, "%s: no memory for %zu bytes",
                     source->name, sizeof *s);
     s->binary = *binary;
-    int code = open_file(path, &s->file);
+    int code = file_open_shared(path, &s->file);
     if (code != MPI_SUCCESS) {
         char reason[MPI_MAX_ERROR_STRING];
         int length;

@@ -24,6 +24,10 @@ int file_open(const char *path, const char *name, int64_t *size,
  * errno set. */
 ssize_t file_read(int fd, void *buffer, size_t bytes, int64_t offset);
 
+/* Open for reading by MPI-IO, for this rank alone; MPI's code.  Open MPI 4.1
+ * fails for a name of one character, unless there is a folder before it. */
+int file_open_shared(const char *path, MPI_File *file);
+
 /* Compressed by gzip (RFC 1952: the first two bytes are 1f 8b)? */
 bool file_is_gzip(const void *head, size_t bytes);
 

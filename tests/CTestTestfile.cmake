@@ -4,8 +4,8 @@
 #
 # Labels: quick (one process), mpi (several ranks), hard (every difficult
 # matrix), memory (measures resident memory), cli (the program), checkpoint
-# (stopped and resumed), install, slurm (a Slurm of one node, where it is
-# installed).
+# (stopped and resumed), install, limits (of memory), slurm (a Slurm of one
+# node, where it is installed).
 
 macro(peigh_test name labels timeout)
     add_test(${name} ${ARGN})
@@ -60,9 +60,9 @@ peigh_cli_tests(cli "cli;mpi" 90)
 peigh_cli_tests(cli_files "cli;mpi" 90)
 peigh_cli_tests(cli_sum "cli;mpi" 90)
 peigh_cli_tests(cli_streamed "cli;mpi" 90)
-peigh_cli_tests(limits "cli;mpi" 90)
+peigh_cli_tests(limits "limits;mpi" 90)
 peigh_cli_tests(cli_checkpoint "cli;mpi;checkpoint" 90)
-peigh_cli_tests(slurm "slurm" 90)
+peigh_cli_tests(slurm "slurm" 120)
 
 file(GLOB objects "@BUILD@/*.o")
 peigh_test(portable quick 60 sh "@ROOT@/tests/portable.sh" ${objects})

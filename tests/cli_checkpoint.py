@@ -403,6 +403,13 @@ def make_two(folder, n=300):
     expect("ck.old" in files(folder), files(folder))
 
 
+def a_checkpoint_may_have_a_name_of_one_letter(folder):
+    expected = reference(folder, 300)
+    make_two(folder)
+    (folder / "ck").rename(folder / "c")
+    expect_resumes(folder, 300, expected, "c", ranks=(2,))
+
+
 def the_older_checkpoint_is_used_if_the_newer_is_damaged(folder):
     expected = reference(folder, 300)
     make_two(folder)

@@ -12,9 +12,9 @@ from cli import MEMORY, MPI, MPIRUN, PROGRAM, ROOT, Skip, expect, start
 HERE = ROOT / "scripts" / "slurm-here.sh"
 
 
-def slurm(folder, *command):
+def slurm(folder, *command, env=None):
     """Run a command in a Slurm of its own; all of its tasks see the folder."""
-    run = start([HERE, *command], folder)
+    run = start([HERE, *command], folder, env=env)
     if run.code == cli.SKIPPED:
         raise Skip(run.err)
     return run
@@ -84,8 +84,40 @@ def tasks_that_do_not_see_each_other_stop_with_the_fix(folder):
     expect("srun --mpi=pmix" in run.messages[0], run.messages)
 
 
-# --- here: a time limit that is hit, the job requeued and finished ------------
-# (scripts/peigh.sbatch with --checkpoint, --every and --resume)
+# --- stopped before the time is over, requeued, finished ----------------------
+
+# What --signal does 5 minutes before the limit is done once the first sweep
+# is over; a requeued job, which Slurm holds back for two minutes, starts at
+# once.
+STOPPED_ONCE = """
+job=$(sbatch --parsable "$@")
+until grep -q sweep log; do sleep 0.2; done 2>/dev/null
+scancel --signal=TERM $job
+until squeue -h -t pending -j $job | grep -q .; do sleep 0.5; done
+scontrol update job=$job StartTime=now
+while squeue -h -j $job | grep -q .; do sleep 0.5; done
+scontrol show job $job
+"""
+
+
+def the_batch_script_is_stopped_requeued_and_finishes(folder):
+    script = (ROOT / "scripts" / "peigh.sbatch").read_text()
+    for old, new in (("--ntasks=64", "--ntasks=2"),
+                     ("--mem-per-cpu=4G", "--mem-per-cpu=900M"),
+                     ("--json report.json", "--log log")):
+        expect(script.count(old) == 1, old)
+        script = script.replace(old, new)
+    (folder / "job.sh").write_text(script)
+    matrix = "gallery:gaussian,n=1600"
+    run = slurm(folder, "sh", "-c", STOPPED_ONCE, "sh", "job.sh",
+                env={"PEIGH": PROGRAM, "PEIGH_MATRIX": matrix,
+                     "PEIGH_CHECKPOINT": "c"})
+    log = "".join(p.read_text() for p in folder.glob("peigh-*.log"))
+    expect("JobState=COMPLETED" in run.out, run.out, log)
+    expect("Restarts=1" in run.out, run.out, log)
+    resumed = (folder / "w.npy").read_bytes()
+    expect(cli.solved_bytes(folder, 2, matrix)[0] ==
+           (folder / "values.npy").read_bytes() == resumed, "other bits")
 
 
 if __name__ == "__main__":
